@@ -15,7 +15,7 @@ serve: build ## REST and live events on http://127.0.0.1:7171
 	./target/release/plenary serve
 
 install: ## plenary on your path
-	cargo install --locked --path crates/app $$(scripts/engine | sed s,plenary/,,)
+	cargo install --locked --path crates/app --features pages $$(scripts/engine | sed s,plenary/,,)
 
 test: ## everything that CI checks
 	@scripts/test

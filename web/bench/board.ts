@@ -33,9 +33,9 @@ class Wire {
     context.on("requestfailed", (request) => this.open.delete(request));
   }
 
-  /** Nothing is under way, and nothing was lately. */
-  async quiet(): Promise<void> {
-    while (this.open.size > 0 || Date.now() - this.last < QUIET_MS) {
+  /** Something was asked, nothing is under way, and nothing was lately. */
+  async quiet(before = -1): Promise<void> {
+    while (this.requests <= before || this.open.size > 0 || Date.now() - this.last < QUIET_MS) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -58,7 +58,10 @@ async function large(server: Server): Promise<Whiteboard> {
   return board;
 }
 
-async function followed(tabs: number): Promise<string> {
+/** What a browser says to all tabs but the one in front; here all are in front. */
+const hide = () => Object.defineProperty(document, "hidden", { get: () => true });
+
+async function followed(tabs: number, isOneInFront: boolean): Promise<string> {
   const models = await ModelServer.start();
   const server = await Server.start(models.url, {
     ...(process.env["BENCH_PAGE"] && { PLENARY_WEB_FOLDER: process.env["BENCH_PAGE"] }),
@@ -71,16 +74,19 @@ async function followed(tabs: number): Promise<string> {
     const wire = new Wire(context);
     for (let nth = 0; nth < tabs; nth += 1) {
       const page = await context.newPage();
+      if (isOneInFront && nth > 0) await page.addInitScript(hide);
       await page.goto(`${server.url}/whiteboards/large`);
       await page.getByText("Proposal 1:").first().waitFor();
     }
     await wire.quiet();
     wire.begin();
     for (let nth = 1; nth <= VOTES; nth += 1) {
+      const before = wire.requests;
       await board.vote("cara", { postId: `ben/${nth}`, vote: "accept" });
-      await wire.quiet();
+      await wire.quiet(before);
     }
-    return `${tabs} tabs: ${wire.requests} requests, ${(wire.bytes / 1_000).toFixed(0)} kB`;
+    const seen = isOneInFront ? "one of them in front" : "all in front";
+    return `${tabs} tabs, ${seen}: ${wire.requests} requests, ${(wire.bytes / 1_000).toFixed(0)} kB`;
   } finally {
     await browser.close();
     await started.close();
@@ -91,5 +97,6 @@ async function followed(tabs: number): Promise<string> {
 
 export default async function main(): Promise<void> {
   console.log(`A whiteboard of ${POSTS} posts, ${VOTES} votes`);
-  for (const tabs of [1, 10]) console.log(await followed(tabs));
+  console.log(await followed(1, true));
+  for (const isOneInFront of [true, false]) console.log(await followed(10, isOneInFront));
 }

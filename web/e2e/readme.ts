@@ -147,7 +147,7 @@ async function live(place: Place): Promise<void> {
   const id = await convene(place, { budget: { cost: 0.02 } });
   const page = await place.open(`/boardrooms/${id}`);
   await page.getByText("2 finished, 4 writing").waitFor();
-  await page.getByText("broke off after").waitFor();
+  await page.getByText("interrupted after").waitFor();
   await shoot(page, "board-live");
 }
 

@@ -430,9 +430,28 @@ export const SCENES: Scene[] = [
     config: PRICES,
   },
   {
+    name: "boardroom-budget",
+    prepare: async ({ models, server }) => {
+      await models.say(verdict({ text: VERDICT }), ...ANSWERS);
+      const budget = { tokens: 60_000, cost: 0.5, seconds: 900 };
+      const id = await board(server, { prompt: QUESTION, budget });
+      await settled(server, id);
+      return `/boardrooms/${id}`;
+    },
+    ready: async (page) => {
+      await text("Adopt the cache")(page);
+      await page.getByRole("main").getByRole("button", { name: "More", exact: true }).click();
+      await page.getByRole("menuitem", { name: "Change budget…" }).click();
+      await page.getByRole("dialog").getByText("Spent so far").waitFor();
+    },
+    config: PRICES,
+  },
+  {
     name: "boardrooms-priced",
     prepare: at("/boardrooms"),
     ready: async (page) => {
+      await page.getByRole("textbox", { name: "Question for the board" }).fill(QUESTION);
+      await page.getByText(/^Estimate/).waitFor();
       await page.getByRole("button", { name: "Edit board" }).click();
       await page.getByLabel("Cost (USD)").scrollIntoViewIfNeeded();
     },
@@ -448,11 +467,27 @@ export const SCENES: Scene[] = [
     prepare: async (place) => `/boardrooms/${await closedBoard(place, true)}`,
     ready: async (page) => {
       await button(/6 accept/)(page);
-      await page.getByRole("tab", { name: "Agreement" }).click();
+      // Where there is room, the parts of the map stand beneath each other.
+      const tab = page.getByRole("tab", { name: "Agreement" });
+      if (await tab.isVisible()) await tab.click();
       await page
         .getByRole("button", { name: /percent/ })
         .first()
         .click();
+    },
+  },
+  {
+    name: "boardroom-renamed",
+    prepare: async (place) => {
+      const id = await closedBoard(place);
+      const params = { path: { id } };
+      const body = { title: "The cache question", pinned: true };
+      await got(place.server.api.PATCH("/api/sessions/{id}", { params, body }));
+      return `/boardrooms/${id}`;
+    },
+    ready: async (page) => {
+      await page.getByRole("heading", { level: 1, name: "The cache question" }).waitFor();
+      await page.getByRole("main").getByRole("button", { name: "More", exact: true }).click();
     },
   },
   {
@@ -631,6 +666,14 @@ export const SCENES: Scene[] = [
     ready: text("Postgres is enough"),
   },
   {
+    name: "whiteboard-seat",
+    prepare: async (place) => seenBy(await whiteboard(place), "ada", "facilitator"),
+    ready: async (page) => {
+      await page.getByRole("button", { name: "Seat a model…" }).click();
+      await page.getByRole("dialog").getByText("takes part automatically").waitFor();
+    },
+  },
+  {
     name: "whiteboard-move",
     prepare: async (place) => seenBy(await debated(place), "ada", "facilitator"),
     ready: async (page) => {
@@ -724,7 +767,7 @@ export const SCENES: Scene[] = [
       await awaited(server, id);
       return `/runs/${id}/decide`;
     },
-    ready: text("What follows"),
+    ready: text("What happens next"),
   },
   {
     name: "run-refused",
@@ -849,7 +892,21 @@ export const SCENES: Scene[] = [
         .first()
         .click();
       await page.getByRole("menuitem", { name: "Rename" }).click();
-      await page.getByLabel(/^New title for/).waitFor();
+      await page.getByRole("dialog", { name: "Rename this session" }).waitFor();
+    },
+  },
+  {
+    name: "history-several",
+    prepare: async (place) => {
+      await closedBoard(place);
+      await thread(place);
+      await whiteboard(place);
+      return "/history";
+    },
+    ready: async (page) => {
+      await text("Where do we keep sessions?")(page);
+      for (const nth of [0, 2]) await page.getByRole("checkbox").nth(nth).check();
+      await page.getByText("2 selected").waitFor();
     },
   },
   { name: "library-agents", prepare: at("/library/agents"), ready: text("Built-in") },
@@ -934,6 +991,17 @@ export const SCENES: Scene[] = [
   },
   { name: "library-models", prepare: at("/library/models"), ready: text("alpha") },
   { name: "settings", prepare: at("/settings"), ready: text("This server") },
+  {
+    name: "settings-defaults",
+    prepare: at("/settings"),
+    ready: async (page) => {
+      const card = page.getByRole("region", { name: "Defaults for new boards" });
+      await card.getByLabel("Board").selectOption({ label: "Full Board" });
+      await card.getByLabel("Tokens").fill("60,000");
+      await card.scrollIntoViewIfNeeded();
+    },
+    config: PRICES,
+  },
   {
     name: "settings-price",
     prepare: at("/settings"),

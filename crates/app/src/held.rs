@@ -88,23 +88,22 @@ impl Held {
 fn not_listening(address: SocketAddr, error: &std::io::Error) -> ApiError {
     let (problem, hint) = match error.kind() {
         ErrorKind::AddrInUse => (
-            format!("{address} is taken: another program listens there already"),
+            format!("{address} is taken: another program is listening there"),
             format!(
-                "Choose another port with --listen, such as {}:0 for any that is free, or end that \
-                 program.",
+                "Choose another port with --listen ({}:0 picks a free one), or stop that program.",
                 address.ip()
             ),
         ),
         ErrorKind::AddrNotAvailable => (
-            format!("{address} is no address of this machine"),
+            format!("{address} is not an address of this machine"),
             format!("Listen on 127.0.0.1:{0}, or on 0.0.0.0:{0} for others too.", address.port()),
         ),
         ErrorKind::PermissionDenied => (
-            format!("this user may not listen on {address}"),
+            format!("this user is not allowed to listen on {address}"),
             "Choose a port above 1023 with --listen.".to_owned(),
         ),
         _ => (
-            format!("{address} cannot be listened on: {error}"),
+            format!("cannot listen on {address}: {error}"),
             "Choose another address with --listen.".to_owned(),
         ),
     };

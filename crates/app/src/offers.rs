@@ -55,21 +55,21 @@ pub const OFFERS: [Offer; 9] = [
         from: "bartowski/Llama-3.2-1B-Instruct-GGUF:Q4_K_M",
         megabytes: 808,
         licence: "Llama 3.2",
-        good_for: "summaries and syntheses in English",
+        good_for: "summaries and verdicts in English",
     },
     Offer {
         name: "smollm2-1.7b",
         from: "HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF:Q4_K_M",
         megabytes: 1_056,
         licence: "Apache-2.0",
-        good_for: "sound answers in English, open in every part",
+        good_for: "solid answers in English, fully open",
     },
     Offer {
         name: "qwen3-1.7b",
         from: "Qwen/Qwen3-1.7B-GGUF:Q8_0",
         megabytes: 1_834,
         licence: "Apache-2.0",
-        good_for: "boards and discussions that are worth reading; 8 GB of memory",
+        good_for: "boards and discussions worth reading; 8 GB of memory",
     },
     Offer {
         name: "llama3.2-3b",
@@ -83,14 +83,14 @@ pub const OFFERS: [Offer; 9] = [
         from: "Qwen/Qwen3-4B-GGUF:Q4_K_M",
         megabytes: 2_497,
         licence: "Apache-2.0",
-        good_for: "the best of these on most questions; 8 GB of memory and some patience",
+        good_for: "the best of these for most questions; 8 GB of memory and some patience",
     },
     Offer {
         name: "phi4-mini",
         from: "unsloth/Phi-4-mini-instruct-GGUF:Q4_K_M",
         megabytes: 2_491,
         licence: "MIT",
-        good_for: "reasoning and mathematics; 8 GB of memory",
+        good_for: "reasoning and maths; 8 GB of memory",
     },
 ];
 

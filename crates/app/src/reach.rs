@@ -122,8 +122,8 @@ impl Reach {
         };
         match resumed {
             0 => {}
-            1 => terminal::note("(1 interrupted session continues meanwhile)"),
-            many => terminal::note(&format!("({many} interrupted sessions continue meanwhile)")),
+            1 => terminal::note("(1 interrupted session is continuing)"),
+            many => terminal::note(&format!("({many} interrupted sessions are continuing)")),
         }
     }
 
@@ -182,7 +182,7 @@ pub async fn open(config: &Config, command: &str) -> Result<Own, ApiError> {
     };
     let log = opened.map_err(|error| store_error(config, &error))?;
     if let Some(told) = log.told() {
-        terminal::complain(told, Some("`plenary store check` looks through what is left."));
+        terminal::complain(told, Some("Check what is left with `plenary store check`."));
     }
     let mut keeping = Keeping::by_this_program();
     keeping.places.push(config.home.clone());
@@ -223,14 +223,14 @@ fn store_error(config: &Config, error: &StoreError) -> ApiError {
             problem.code = "in-use".into();
             problem.hint = Some(match holder.filter(|pid| api::is_suspended(*pid)) {
                 Some(pid) => format!("It is suspended. {}", api::go_on_or_end(pid)),
-                None => "Start `plenary serve` first to use the folder from several places at \
-                         once: every command, and every agent's `plenary mcp`, then goes through \
+                None => "To use the folder from several places at once, start `plenary serve` \
+                         first: every command, and every agent's `plenary mcp`, then goes through \
                          it."
                 .into(),
             });
         }
         StoreError::Damaged(_) => {
-            problem.hint = Some("docs/store.md says how to restore a backup.".into());
+            problem.hint = Some("See docs/store.md for how to restore a backup.".into());
         }
         StoreError::Failed(_)
         | StoreError::NotWritten(_)

@@ -85,9 +85,9 @@ impl Serving {
         let (asked, possible) = (self.capacity.connections, self.capacity().connections);
         (self.connections_are_set && possible < asked).then(|| {
             format!(
-                "{asked} connections are set, but this process may open {} files, which is \
-                 enough for {possible}. Raise the limit (`ulimit -n`, or LimitNOFILE of a \
-                 service), or lower `serve.connections`.",
+                "{asked} connections are set, but this process can open {} files, which is enough \
+                 for {possible}. Raise the limit (`ulimit -n`, or LimitNOFILE of a service), or \
+                 lower `serve.connections`.",
                 files()
             )
         })

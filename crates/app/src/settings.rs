@@ -118,12 +118,12 @@ impl Settings for Operator {
             let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
             let names = names.join(", ");
             return Err(Refusal::Unknown(format!(
-                "There is no provider {provider} that takes a key; there are {names}."
+                "There is no provider {provider} that takes a key; available: {names}."
             )));
         };
         if key.is_some() && std::env::var(variable).is_ok_and(|set| !set.trim().is_empty()) {
             let problem = format!(
-                "{variable} is set where the server was started, and goes before; take it away \
+                "{variable} is set in the server's environment and takes precedence; unset it \
                  there first"
             );
             return Err(Refusal::Wrong { field: "key", problem });
@@ -146,7 +146,8 @@ impl Settings for Operator {
         ] {
             if let Some(now) = now.as_ref().filter(|_| wanted.is_some() && now != wanted) {
                 let problem = format!(
-                    "plenary.toml or a variable sets it to {now}, and goes before; change it there"
+                    "plenary.toml or a variable sets it to {now} and takes precedence; change it \
+                     there"
                 );
                 self.change(|kept| kept.tiers = before)?;
                 return Err(Refusal::Wrong { field, problem });
@@ -160,13 +161,13 @@ impl Settings for Operator {
             let full = ModelName(name.clone());
             let (provider, model) = full.parts();
             if provider.is_empty() || model.is_empty() {
-                let problem = format!("{name:?} is no full name; write provider/model");
+                let problem = format!("{name:?} is not a full name; write provider/model");
                 return Err(Refusal::Wrong { field: "prices", problem });
             }
             let NewPrice { input, output, cached } = *price;
             let amounts = [Some(input), Some(output), cached];
             if amounts.into_iter().flatten().any(|money| !money.is_finite() || money < 0.0) {
-                let problem = format!("{name}: write what a million tokens cost");
+                let problem = format!("{name}: write the price of a million tokens");
                 return Err(Refusal::Wrong { field: "prices", problem });
             }
         }
@@ -247,8 +248,10 @@ impl Operator {
             return Ok(same.pull.clone());
         }
         if all.iter().filter(is_running).count() >= limits::PULLS {
-            let problem =
-                format!("{} models are being pulled already; wait for one", limits::PULLS);
+            let problem = format!(
+                "{} models are being downloaded already; wait for one to finish",
+                limits::PULLS
+            );
             return Err(Refusal::Wrong { field: "model", problem });
         }
         let id = uuid::Uuid::now_v7().simple().to_string();

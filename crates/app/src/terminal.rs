@@ -7,11 +7,16 @@ use std::io::{IsTerminal, Write};
 use plenary_domain::boardroom::Role;
 use ratatui::style::Color;
 
+/// Whether this stream is a terminal that can draw over what it shows.
+pub fn redraws(stream: &impl IsTerminal) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stream.is_terminal() && !dumb
+}
+
 /// Whether colours may be used on this stream.
 pub fn colours(stream: &impl IsTerminal) -> bool {
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    stream.is_terminal() && !no_colour && !dumb
+    redraws(stream) && !no_colour
 }
 
 /// Writes plain text to standard output. A reader that has gone away is no error.

@@ -64,8 +64,8 @@ impl Kept {
     pub fn keep(&self, place: Place<'_>, name: &str, token: &str) -> Result<(), ApiError> {
         self.keep_or_fail(place, name, token).map_err(|error| ApiError {
             hint: Some(format!(
-                "It was carried out all the same. Keep the token of {name} yourself, and pass it \
-                 with --token: {token}"
+                "The change was made. Keep the token of {name} yourself, and pass it with --token: \
+                 {token}"
             )),
             ..error
         })
@@ -125,8 +125,7 @@ impl Kept {
         match trouble {
             Trouble::Broken(_) => {
                 let mut broken = ApiError::new("usage", message);
-                broken.hint =
-                    Some("It keeps the tokens of your agents; mend it or move it away.".into());
+                broken.hint = Some("It holds your agents' tokens; fix it or move it away.".into());
                 broken
             }
             Trouble::Failed(..) => ApiError::new("agents", message),
@@ -205,7 +204,7 @@ mod tests {
         let told = kept.keep(BOARD, "bob", "bob.1").unwrap_err();
         assert!(told.message.contains("is broken"), "{}", told.message);
         let hint = told.hint.unwrap();
-        assert!(hint.contains("carried out") && hint.ends_with("--token: bob.1"), "{hint}");
+        assert!(hint.contains("was made") && hint.ends_with("--token: bob.1"), "{hint}");
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Trusted {
 pub fn trust(folder: &Path, path: &Path, sha256: String) -> Result<(), String> {
     // Another path could look the same once it is written down.
     if path.to_str().is_none() {
-        return Err(format!("{} cannot be written down: it is not UTF-8", path.display()));
+        return Err(format!("{} cannot be stored: it is not UTF-8", path.display()));
     }
     let entry = Entry { path: path.to_owned(), sha256 };
     change(folder, |files| {
@@ -88,7 +88,7 @@ fn file(folder: &Path) -> Private {
 }
 
 fn failed(folder: &Path, trouble: &Trouble) -> String {
-    format!("the list of the files that you trust, {}, {trouble}", file(folder).path().display())
+    format!("the list of files you trust, {}, {trouble}", file(folder).path().display())
 }
 
 #[cfg(test)]

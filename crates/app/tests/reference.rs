@@ -44,8 +44,8 @@ fn cell(text: &str) -> String {
 fn commands() {
     let mut page = String::from(
         "# Commands\n\nWhat `--help` says, of every command. `plenary help COMMAND` prints the \
-         same.\n\nExit codes: 0 done, 1 the deliberation failed, 2 wrong usage, 3 no model can be \
-         reached, 130 interrupted.\n",
+         same.\n\nExit codes: 0 done, 1 the deliberation failed, 2 wrong usage, 3 no model is \
+         available, 130 interrupted.\n",
     );
     let mut command = plenary::command();
     command.build();

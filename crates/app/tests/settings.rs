@@ -145,7 +145,7 @@ async fn a_key_counts_at_once_and_is_never_shown() {
     for (path, body, status, said) in [
         ("openai", json!({ "key": "two words" }), 422, "copy it again"),
         ("openai", json!({ "key": "" }), 422, "empty"),
-        ("nobody", json!({ "key": "k" }), 404, "there are openai"),
+        ("nobody", json!({ "key": "k" }), 404, "available: openai"),
     ] {
         let (found, answer) = client.put(&format!("/api/settings/keys/{path}"), body).await;
         assert_eq!(found, status, "{answer}");
@@ -324,6 +324,10 @@ async fn a_pull_that_was_killed_or_stopped_goes_on_where_it_was() {
 
     hub.goes_on.store(true, Ordering::SeqCst);
     let pulled = home.finish(pull()).await;
-    assert!(pulled.out.starts_with("local/mine is ready (150 KB loaded)."), "{}", pulled.shown());
+    assert!(
+        pulled.out.starts_with("local/mine is ready (150 KB downloaded)."),
+        "{}",
+        pulled.shown()
+    );
     assert!(client.get("/api/providers").await.to_string().contains("mine"));
 }

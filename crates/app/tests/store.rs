@@ -169,7 +169,7 @@ async fn what_may_have_happened_is_said_so_and_a_repeat_brings_the_token() {
     let (status, told) = client.open("docs").await;
     assert_eq!((status, &told["error"]["code"]), (503, &json!("store-failed")));
     let hint = told["error"]["hint"].as_str().unwrap();
-    assert!(hint.contains("may have been carried out"), "{hint}");
+    assert!(hint.contains("may have been made"), "{hint}");
     assert!(hint.contains("same Idempotency-Key") && !hint.contains("Nothing"), "{hint}");
     let told = client.until_ready(503).await;
     assert_eq!(told["error"]["hint"], "The server's log says why.");
@@ -223,7 +223,7 @@ async fn a_damaged_log_is_told_to_whoever_opens_the_store() {
     flip(&file(&home, LOG), 32 + frames / 2 * (24 + 4096) + 1_000);
     let checked = home.run(&["store", "check"]).await;
     assert_eq!(checked.code, Some(1));
-    assert!(checked.out.contains("wrong The write-ahead log is damaged"), "{}", checked.out);
+    assert!(checked.out.contains("error The write-ahead log is damaged"), "{}", checked.out);
     let refused = home.run(&["store", "backup", "copy"]).await;
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("no backup was made"), "{}", refused.err);
@@ -232,7 +232,7 @@ async fn a_damaged_log_is_told_to_whoever_opens_the_store() {
     let listed = home.run(&["whiteboard", "list"]).await;
     assert_eq!(listed.code, Some(0));
     assert!(listed.out.contains("one") && !listed.out.contains("four"), "{}", listed.out);
-    assert!(listed.err.contains("transactions, which had been carried out, are lost"));
+    assert!(listed.err.contains("transactions, which had been completed, are lost"));
     let kept = listed.err.split(" kept as ").nth(1).unwrap().split(" and ").next().unwrap();
     let found = fs::read(kept).unwrap();
     assert_eq!(found.len(), log.len());
@@ -267,7 +267,7 @@ async fn a_backup_can_be_restored() {
     assert_eq!(made.code, Some(0), "{}", made.err);
     let again = home.run(&["store", "backup", "copy"]).await;
     assert_eq!(again.code, Some(1));
-    assert!(again.err.contains("is there already"), "{}", again.err);
+    assert!(again.err.contains("already exists"), "{}", again.err);
     let post = ["whiteboard", "post", "docs", "--as", "lead", "--type", "proposal"];
     let post = [&post[..], &["--title", "Too late", "Not in the backup."]].concat();
     assert_eq!(home.run(&post).await.code, Some(0));
@@ -356,4 +356,25 @@ async fn what_is_wrong_with_a_store_is_said() {
     assert_snapshot!("damaged_event", home.run(&["store", "check"]).await.shown());
     fs::write(&database, "").unwrap();
     assert_snapshot!("empty", home.story(&[&["store", "check"], &["whiteboard", "list"]]).await);
+}
+
+/// Everybody on a machine can read the arguments of a process, and an error ends up anywhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_of_a_database_is_taken_from_no_argument_and_shown_nowhere() {
+    let home = Home::new(NOWHERE);
+    for url in [
+        "postgres://ada:geheim@127.0.0.1:1/plenary",
+        "postgres://ada@127.0.0.1:1/plenary?sslmode=disable&password=geheim",
+    ] {
+        let ran = home.run(&["store", "copy", "--from", url, "--to", "sqlite:there"]).await;
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("--from contains a password"), "{}", ran.err);
+        assert!(!ran.err.contains("geheim"), "{}", ran.err);
+        let mut command = home.command(&["sessions", "list"]);
+        command.env("PLENARY_DATABASE_URL", url);
+        let ran = home.finish(command).await;
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        assert!(ran.err.contains("postgres://ada@127.0.0.1:1/plenary"), "{}", ran.err);
+        assert!(!ran.err.contains("geheim"), "{}", ran.err);
+    }
 }

@@ -113,7 +113,7 @@ async fn a_strangers_file_gets_no_key_runs_nothing_and_moves_nothing() {
     serde_json::from_str::<serde_json::Value>(&json.out).unwrap();
     assert_snapshot!("doctor", run(&home, &folder, &["doctor"]).await.shown());
     let serving = run(&home, &folder, &["serve", "--listen", "0.0.0.0:0"]).await;
-    assert!(serving.err.contains("a token is needed"), "{}", serving.err);
+    assert!(serving.err.contains("an access token is required"), "{}", serving.err);
 
     let mcp = run(&home, &folder, &["mcp"]).await;
     let told = mcp.err.matches("is not trusted").count();
@@ -228,11 +228,11 @@ async fn a_strangers_file_cannot_keep_the_program_from_starting() {
     }
     std::fs::remove_file(&file).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
-    assert!(check("endless").await.contains("is no file"));
+    assert!(check("endless").await.contains("is not a file"));
     std::fs::remove_file(&file).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&file).status().unwrap();
     assert!(made.success());
-    assert!(check("pipe").await.contains("is no file"));
+    assert!(check("pipe").await.contains("is not a file"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

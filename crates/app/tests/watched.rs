@@ -65,7 +65,7 @@ async fn nodes_are_listed() {
     let home = Home::on_any_store(&scripted.url());
     let none = home.run(&["nodes"]).await;
     assert_eq!((none.code, none.out.as_str()), (Some(0), ""), "{}", none.err);
-    assert_eq!(none.err, "No node is running. Start one with `plenary serve`.\n");
+    assert_eq!(none.err, "No nodes are running. Start one with `plenary serve`.\n");
     let serving = home.serve().await;
     let one = home.run(&["nodes"]).await;
     let version = env!("CARGO_PKG_VERSION");

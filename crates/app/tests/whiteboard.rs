@@ -274,7 +274,7 @@ async fn a_watch_shows_everything_once_also_when_its_server_is_killed() {
         ["whiteboard", "post", "b", "--as", "ann", "--type", "proposal", "--title", "Tea", "."];
     home.run(&post).await;
     // Hidden posts send no event: who leads looks.
-    assert_eq!(next(&mut lines).await, "ann has posted, unseen");
+    assert_eq!(next(&mut lines).await, "ann has posted (hidden)");
     serving.kill().await;
     // The watch takes the folder over, and this goes through it, or the other way round.
     let moved = home.run(&["whiteboard", "transition", "b", "read", "--as", "lead"]).await;
@@ -318,19 +318,23 @@ async fn models_take_part_while_somebody_watches() {
     let budget = ["--budget", "50ktok", "--budget", "max=20ktok"];
     let opened = home.run(&[&open[..], &budget].concat()).await;
     assert_eq!(opened.code, Some(0), "{}", opened.shown());
-    assert!(opened.err.contains("Seats are asked while `plenary serve`"), "{}", opened.shown());
+    assert!(
+        opened.err.contains("Models take part only while `plenary serve`"),
+        "{}",
+        opened.shown()
+    );
     // Whoever opened the board may have asked already, in the moment that it was there.
     let (mut child, mut lines) = watch(&home, "lead");
     for line in ["lead opened the board: Tea?", "lead seated max (ollama/a)"] {
         assert_eq!(next(&mut lines).await, line);
     }
-    assert_eq!(next(&mut lines).await, "max has posted, unseen");
+    assert_eq!(next(&mut lines).await, "max has posted (hidden)");
     let seen = home.run(&["whiteboard", "state", "b", "--as", "lead"]).await;
-    assert!(seen.out.contains("ollama/a  has answered"), "{}", seen.shown());
+    assert!(seen.out.contains("ollama/a  answered"), "{}", seen.shown());
     home.run(&["whiteboard", "transition", "b", "read", "--as", "lead"]).await;
     for line in [
         "lead moved the board on to read",
-        "the board has a budget",
+        "the budget was set",
         "max/1 proposal: Tea",
         "max answered (post)",
     ] {
@@ -342,7 +346,7 @@ async fn models_take_part_while_somebody_watches() {
     assert!(seated.out.contains("@the-contrarian, ollama/a"), "{}", seated.shown());
     assert_eq!(next(&mut lines).await, "lead seated con (ollama/a)");
     let stopped = home.run(&["whiteboard", "stop", "b", "--as", "lead"]).await;
-    assert!(stopped.err.contains("Nothing runs on this whiteboard"), "{}", stopped.shown());
+    assert!(stopped.err.contains("Nothing is running on this whiteboard"), "{}", stopped.shown());
     interrupt(&child);
     tokio::time::timeout(SAFETY, child.wait()).await.unwrap().unwrap();
 }

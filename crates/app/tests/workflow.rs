@@ -385,7 +385,7 @@ async fn a_run_waits_for_signals_and_can_be_cancelled_and_left() {
     fs::write(home.path().join("waits.yaml"), WAITS).unwrap();
     let waits = ["workflow", "run", "waits.yaml"];
     let mut following = Following::begin(&home, &waits);
-    following.until("waits for built branch=main").await;
+    following.until("waiting for built branch=main").await;
     let story = home
         .story(&[
             &["workflow", "signal", "built", "branch=dev"],
@@ -399,7 +399,7 @@ async fn a_run_waits_for_signals_and_can_be_cancelled_and_left() {
     assert_eq!(following.ended().await, (Some(0), "how: came\n".into()));
 
     let mut following = Following::begin(&home, &waits);
-    following.until("waits for built").await;
+    following.until("waiting for built").await;
     interrupt(&following.child);
     assert_eq!(following.ended().await.0, Some(130));
     let story = home

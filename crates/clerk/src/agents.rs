@@ -121,8 +121,8 @@ body! {
         /// A copy that is given none is called `… (copy)`.
         #[schema(min_length = 1, max_length = 80)]
         pub name: Option<String>,
-        /// Who the agent is, said to the model: its system prompt. One who leads and is
-        /// given none leads as anybody would.
+        /// Who the agent is, sent to the model as its system prompt. A facilitator without one
+        /// leads in a neutral way.
         #[schema(min_length = 1, max_length = 16384)]
         pub persona: Option<String>,
     }

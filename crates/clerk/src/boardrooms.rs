@@ -38,9 +38,8 @@ pub struct NewBoardroom {
     /// The question.
     #[schema(min_length = 1, max_length = 65536)]
     pub prompt: String,
-    /// A saved board, or one that ships with Plenary, by its name; `classic-triad` when none
-    /// of this, `boardFile` and `advisors` is given. What else is given takes the place of
-    /// what the board says.
+    /// A saved or built-in board, by name; `classic-triad` if neither this, `boardFile` nor
+    /// `advisors` is given. Other fields override the board's.
     #[schema(min_length = 1)]
     pub board: Option<String>,
     /// A board as the text of its file, TOML or JSON, in place of a saved one.
@@ -51,10 +50,9 @@ pub struct NewBoardroom {
     pub advisors: Option<Vec<NewAdvisor>>,
     /// Models to seat round-robin where none is named; those available, if there is none.
     pub models: Option<Vec<String>>,
-    /// Who writes the synthesis: a model, or `@name` for a stored agent.
+    /// Who writes the verdict: a model, or `@name` for a saved agent.
     pub synthesizer: Option<String>,
-    /// What the synthesizer is told beside what is always asked of it; the board's own when
-    /// absent, an empty one for none.
+    /// An extra instruction for the verdict; the board's own by default, an empty one for none.
     #[schema(max_length = 8192)]
     pub synthesis_prompt: Option<String>,
     /// How freely models choose their words, where a seat does not say. Some models take no
@@ -64,17 +62,17 @@ pub struct NewBoardroom {
     /// Tokens of one answer, where a seat does not say.
     #[schema(minimum = 16, maximum = 65536)]
     pub output_tokens: Option<u32>,
-    /// Answers that each model is asked for at once, where a seat does not say; 1 when
-    /// absent. The synthesis takes all of them, unless one is picked.
+    /// Answers to ask each model for at once, unless a seat says otherwise; 1 by default. The
+    /// verdict uses all of them, unless one is picked.
     #[schema(minimum = 1, maximum = 8)]
     pub tries: Option<u32>,
-    /// The language that all answer in; that of the question when absent.
+    /// The language to answer in; by default the question's.
     #[schema(min_length = 1, max_length = 60)]
     pub language: Option<String>,
     pub quorum: Option<NewQuorum>,
-    /// The advisors vote on each point of the synthesis; off when absent.
+    /// The advisors vote on each point of the verdict; off by default.
     pub ballot: Option<bool>,
-    /// People see what the others say before they have answered themselves; off when absent.
+    /// People see the other answers before they give their own; off by default.
     pub open_answers: Option<bool>,
     /// Files that belong to the question.
     #[schema(max_items = 16)]
@@ -172,7 +170,7 @@ pub struct NewFollowUp {
     /// The next question. Where it begins with names (`@critic …`), only they are asked.
     #[schema(min_length = 1, max_length = 65536)]
     pub prompt: String,
-    /// The seats that are asked, by their numbers, in place of names; all when absent.
+    /// The seats to ask, by number, in place of names; all by default.
     #[schema(max_items = 16)]
     pub advisors: Option<Vec<u8>>,
     /// Files that belong to the question.
@@ -369,7 +367,7 @@ async fn speaking(
 
 /// The one seat that waits for a person's votes.
 fn voters_seat(state: &State) -> Result<SeatId> {
-    the_one(state, &state.awaited_voters(), "No votes are awaited on this board.")
+    the_one(state, &state.awaited_voters(), "This board is not waiting for votes.")
 }
 
 /// The one seat that waits for a person.
@@ -381,7 +379,7 @@ fn persons_seat(state: &State) -> Result<SeatId> {
         .filter(|advisor| advisor.standing == Standing::Asked)
         .map(|advisor| advisor.seat.id)
         .collect();
-    the_one(state, &waiting, "No reply is awaited on this board.")
+    the_one(state, &waiting, "This board is not waiting for a reply.")
 }
 
 fn the_one(state: &State, waiting: &[SeatId], none: &str) -> Result<SeatId> {
@@ -394,7 +392,7 @@ fn the_one(state: &State, waiting: &[SeatId], none: &str) -> Result<SeatId> {
         })),
         many => {
             let seats: Vec<String> = many.iter().map(|seat| seat.0.to_string()).collect();
-            let problem = format!("say for which seat: {}", seats.join(", "));
+            let problem = format!("say which seat: {}", seats.join(", "));
             Err(ClerkError::wrong("advisor", problem))
         }
     }

@@ -122,7 +122,7 @@ pub struct BoardImport {
     /// Another name than the file says; its title is not taken over then.
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
     pub name: Option<String>,
-    /// Take the place of a board of that name; off when absent.
+    /// Replace a board with the same name; off by default.
     pub replace: Option<bool>,
 }
 
@@ -244,7 +244,7 @@ pub async fn missing(clerk: &Clerk, board: &Board) -> Result<Vec<String>> {
     });
     let (model, tier) = choice(&board.synthesis.model);
     let writer = NewAdvisor { model, tier: tier.map(TierName::from), ..NewAdvisor::default() };
-    let writer = synthesis.then(|| ("The synthesis".to_owned(), 0, writer));
+    let writer = synthesis.then(|| ("The verdict".to_owned(), 0, writer));
     for (name, place, seat) in seats.chain(writer) {
         let problem = match sitters.find(Wanted::from(&seat), place, &[]).await {
             Ok(Ok(_)) => continue,
@@ -265,12 +265,15 @@ pub(crate) async fn lacking(clerk: &Clerk, board: &Board, none: NoModel) -> Cler
 }
 
 fn lacks_model(clerk: &Clerk, tier: Option<Tier>) -> String {
-    let Some(tier) = tier else { return "needs a model; none can be reached".to_owned() };
+    let Some(tier) = tier else { return "needs a model; none is available".to_owned() };
     let (name, tiers) = (tier.name(), clerk.tiers.now());
     match tiers.of(tier) {
         None => format!("needs a model of tier {name}; none is set"),
         Some(model) => {
-            format!("needs a model of tier {name}; the tier is set to {model}, which is not here")
+            format!(
+                "needs a model of tier {name}; the tier is set to {model}, which is not \
+                     available"
+            )
         }
     }
 }

@@ -107,7 +107,7 @@ pub async fn offer(clerk: &Clerk, written: &str) -> Result<Result<Offer, String>
     Ok(found.map(|board| of(board)).ok_or_else(|| {
         let all: Vec<String> =
             boards.iter().map(|board| format!("{PROVIDER}/{}", board.name)).collect();
-        format!("there is no board {written}; there are {}", all.join(", "))
+        format!("there is no board {written}; available: {}", all.join(", "))
     }))
 }
 

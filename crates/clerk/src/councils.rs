@@ -24,7 +24,7 @@ pub struct NewCouncil {
     /// What it is for, and how its members should talk.
     #[schema(min_length = 1, max_length = 8192)]
     pub charter: String,
-    /// Who belongs to it. Others may post too.
+    /// Its members. Others may post too.
     #[serde(default)]
     #[schema(max_items = 16)]
     pub members: Vec<NewMember>,
@@ -64,7 +64,7 @@ pub struct NewCouncilPost {
     /// token that came back with the first.
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$")]
     pub sender: String,
-    /// `@name` addresses a member; a post that names nobody, or `@all`, is to all.
+    /// `@name` asks one member; a post that names no one, or `@all`, asks everyone.
     #[schema(min_length = 1, max_length = 65536)]
     pub body: String,
     /// The sequence of an earlier post.
@@ -84,7 +84,7 @@ pub struct CouncilChange {
     #[serde(default)]
     #[schema(max_items = 16)]
     pub add_members: Vec<NewMember>,
-    /// Members to remove, by name. An answer of theirs that is under way is dropped.
+    /// Members to remove, by name. An answer of theirs in progress is dropped.
     #[serde(default)]
     #[schema(max_items = 16)]
     pub remove_members: Vec<String>,
@@ -151,7 +151,7 @@ async fn seated(
         };
         if found.is_none() && (wanted.temperature.is_some() || wanted.output_tokens.is_some()) {
             let field = if wanted.temperature.is_some() { "temperature" } else { "outputTokens" };
-            let problem = "belongs to a member with a model";
+            let problem = "is only for members with a model";
             wrong.push(Wrong::new(format!("{list}[{place}].{field}"), problem));
         }
         let (prices, field) = (clerk.prices.now(), format!("{list}[{place}].budget"));

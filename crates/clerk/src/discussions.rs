@@ -32,7 +32,7 @@ mirror! {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewDiscussion {
-    /// For lists; made from the topic when absent.
+    /// For lists; taken from the topic by default.
     #[schema(max_length = 200)]
     pub name: Option<String>,
     /// What is discussed.
@@ -40,18 +40,18 @@ pub struct NewDiscussion {
     pub topic: String,
     /// `deliberation` when absent.
     pub format: Option<FormatName>,
-    /// The stored agent that leads; one that suits the format when absent.
+    /// The saved agent that leads; by default one that suits the format.
     #[schema(min_length = 1, max_length = 120)]
     pub moderator_id: Option<String>,
     /// Who leads, in place of `moderatorId`.
     pub facilitator: Option<NewSeat>,
-    /// Who takes part; three agents that suit the format when absent.
+    /// Who takes part; by default three agents that suit the format.
     #[schema(min_items = 1, max_items = 16)]
     pub participants: Option<Vec<NewSeat>>,
     /// For every seat that names no model itself.
     #[schema(min_length = 1)]
     pub model: Option<String>,
-    /// 5 when absent. The facilitator may end earlier.
+    /// 5 by default. The facilitator may end earlier.
     #[schema(minimum = 1, maximum = 50)]
     pub max_rounds: Option<u32>,
     pub budget: Option<NewBudget>,
@@ -79,16 +79,16 @@ impl NewDiscussion {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = NewDiscussionSeat)]
 pub struct NewSeat {
-    /// A stored agent, by id or name.
+    /// A saved agent, by id or name.
     #[schema(min_length = 1, max_length = 120)]
     pub agent_id: Option<String>,
     /// A person's name, in place of an agent or a model.
     #[schema(min_length = 1, max_length = 120)]
     pub person: Option<String>,
-    /// Of a seat that is no stored agent.
+    /// For a seat that is not a saved agent.
     #[schema(min_length = 1, max_length = 120)]
     pub name: Option<String>,
-    /// Of a seat that is no stored agent.
+    /// For a seat that is not a saved agent.
     #[schema(max_length = 16384)]
     pub persona: Option<String>,
     /// `provider/model`, or a bare name that one provider has. It goes before the agent's own.
@@ -108,7 +108,7 @@ pub struct NewSeat {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewModerator {
-    /// A stored agent, by id or name.
+    /// A saved agent, by id or name.
     #[schema(min_length = 1, max_length = 120)]
     pub moderator_id: Option<String>,
     /// In place of `moderatorId`.
@@ -149,7 +149,7 @@ pub enum WantedStatus {
 pub struct Interjection {
     #[schema(min_length = 1, max_length = 16384)]
     pub text: String,
-    /// Who says it; `Organizer` when absent. The name of a person who has a seat is theirs.
+    /// Who says it; `Organizer` by default. The name of a person with a seat is reserved for them.
     #[schema(min_length = 1, max_length = 120)]
     pub by: Option<String>,
 }
@@ -159,7 +159,7 @@ pub struct Interjection {
 pub struct SeatReply {
     #[schema(min_length = 1, max_length = 65536)]
     pub text: String,
-    /// Whose seat; refused when it is somebody else's turn.
+    /// Whose seat; refused when it is someone else's turn.
     #[schema(min_length = 1, max_length = 120)]
     pub participant_id: Option<String>,
 }

@@ -87,16 +87,16 @@ impl<'a> Run<'a> {
         let is_own = Standing { is_agent: false, ..self.standing() }.operates("go outside").is_ok();
         if !is_own && !stored.map_err(why)? {
             return Err(refused(
-                "Requests, files and secrets are for workflows that the operator has stored.",
+                "Requests, files and secrets are only for workflows that the operator has saved.",
             ));
         }
-        let none = || refused("Nothing outside may be reached from here.");
+        let none = || refused("Requests and files are not allowed here.");
         self.clerk.outside.as_ref().ok_or_else(none)
     }
 
     fn state(&self) -> Result<&State, ErrandError> {
         let run = self.snapshot.room.workflow();
-        run.ok_or_else(|| failed(FailureKind::Internal, "This is no run of a workflow."))
+        run.ok_or_else(|| failed(FailureKind::Internal, "This is not a run."))
     }
 
     /// Whoever started the run asks, under a key that lasts.
@@ -145,7 +145,7 @@ impl<'a> Run<'a> {
     ) -> Result<Proven, ErrandError> {
         if let Some(token) = self.token(with).await? {
             let proofs = self.clerk.proofs.get().ok_or_else(|| {
-                failed(FailureKind::Misconfigured, "Nothing here can tell whose token this is.")
+                failed(FailureKind::Misconfigured, "It is not known whose token this is.")
             })?;
             return proofs.proven(room.id, token).await.map_err(why);
         }
@@ -389,25 +389,25 @@ fn why(error: ClerkError) -> ErrandError {
         }
         ClerkError::NoModel(none) => (FailureKind::Unreachable, none.problem),
         ClerkError::WrongToken => {
-            (FailureKind::Misconfigured, "The token proves nothing there.".to_owned())
+            (FailureKind::Misconfigured, "The token is not valid there.".to_owned())
         }
         ClerkError::NoAgent => {
-            let words = "The run has registered no such agent there, and was given no token.";
+            let words = "The run has not registered this agent there, and has no token for it.";
             (FailureKind::Misconfigured, words.to_owned())
         }
         ClerkError::NotYourAgent { agent, .. } => {
-            let words = format!("The name {agent} is somebody else's there; give its token.");
+            let words = format!("The name {agent} is someone else's there; give its token.");
             (FailureKind::Misconfigured, words)
         }
         ClerkError::NotYours { kind, verb, .. } => {
-            (FailureKind::Refused, format!("Only whoever opened the {kind} may {verb} it."))
+            (FailureKind::Refused, format!("Only the person who opened the {kind} can {verb} it."))
         }
         ClerkError::NotYourSeat | ClerkError::OtherSeat(_) | ClerkError::NotOperator(_) => {
             (FailureKind::Refused, "A run may not do this.".to_owned())
         }
         ClerkError::NotKept(problem) => (FailureKind::Internal, problem),
         ClerkError::Unreadable(what) => {
-            (FailureKind::Internal, format!("The {what} was written and cannot be told."))
+            (FailureKind::Internal, format!("The {what} was saved but cannot be read back."))
         }
     };
     failed(kind, message)

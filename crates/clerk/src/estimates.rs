@@ -13,10 +13,10 @@ use crate::{Clerk, ClerkError, Result, agents, runs, shelves};
 #[derive(Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewForesight {
-    /// A stored workflow, by its name.
+    /// A saved workflow, by name.
     #[schema(min_length = 1, max_length = 80)]
     pub workflow: Option<String>,
-    /// A file in place of a stored one, as YAML or JSON.
+    /// A file in place of a saved one, as YAML or JSON.
     #[schema(min_length = 1, max_length = 262_144)]
     pub source: Option<String>,
     /// Values for the inputs that the file names, as far as they are known.
@@ -73,7 +73,7 @@ pub async fn foresee(clerk: &Clerk, new: NewForesight) -> Result<Foresight> {
         (Some(name), None) => shelves::source(clerk, &name, None).await?.to_string(),
         (None, Some(source)) => source,
         (None, None) | (Some(_), Some(_)) => {
-            let problem = "give the name of a stored workflow, or a file as `source`";
+            let problem = "give the name of a saved workflow, or a file as `source`";
             return Err(ClerkError::wrong("workflow", problem));
         }
     };
@@ -110,7 +110,7 @@ pub async fn foresee(clerk: &Clerk, new: NewForesight) -> Result<Foresight> {
             most: sum.most + most,
         });
         if let (None, Some(model)) = (price, model) {
-            let note = format!("The price of {model} is not known.");
+            let note = format!("The price of {model} is unknown.");
             if !notes.contains(&note) {
                 notes.push(note);
             }

@@ -196,6 +196,10 @@ pub async fn remove(clerk: &Clerk, caller: &Caller) -> Result<()> {
 
 /// Says how lists show a session, if the caller may: it is so for everybody.
 pub async fn label(clerk: &Clerk, caller: &Caller, new: NewLabel) -> Result<SessionRow> {
+    if new.title.is_none() && new.pinned.is_none() {
+        let problem = "is missing: send a title, or whether the session is pinned";
+        return Err(ClerkError::wrong("title", problem));
+    }
     let title = new.title.as_deref().map(room::label).transpose()?;
     caller.owns(&clerk.engine.get(caller.session).await?, "rename or pin")?;
     Ok(clerk.engine.label(caller.session, Label { title, pinned: new.pinned }).await?)

@@ -1,5 +1,7 @@
 //! Which model somebody means: by its name, by a tier, or whichever is there.
 
+use std::collections::BTreeSet;
+
 use plenary_domain::agent::Tier;
 use plenary_domain::{ModelName, Quote, models};
 use plenary_engine::ports::{ProviderReport, ProviderState, Window};
@@ -18,16 +20,28 @@ pub async fn all(clerk: &Clerk) -> Vec<ModelName> {
     available(&clerk.engine.models().catalog().await)
 }
 
+/// What is known of a model.
+pub struct Described {
+    pub name: ModelName,
+    /// It is asked where nobody has named any.
+    pub is_usual: bool,
+    pub window: Option<Window>,
+    pub quote: Option<Quote>,
+}
+
 /// The same, with what is known of each. Whoever looks at models waits a moment for that.
-pub async fn described(clerk: &Clerk) -> Vec<(ModelName, Option<Window>, Option<Quote>)> {
+pub async fn described(clerk: &Clerk) -> Vec<Described> {
     let all = all(clerk).await;
-    let models = clerk.engine.models();
-    models.learned().await;
-    let known = |name: ModelName| {
-        let (window, quote) = (models.known(&name).window, clerk.quote(&name));
-        (name, window, quote)
+    let usual: BTreeSet<ModelName> = models::usual(&all).into_iter().collect();
+    let known = clerk.engine.models();
+    known.learned().await;
+    let described = |name: ModelName| Described {
+        is_usual: usual.contains(&name),
+        window: known.known(&name).window,
+        quote: clerk.quote(&name),
+        name,
     };
-    all.into_iter().map(known).collect()
+    all.into_iter().map(described).collect()
 }
 
 /// The model that each tier means now.
@@ -113,7 +127,7 @@ impl<'a> Names<'a> {
     pub(crate) async fn tier(&mut self, tier: Tier) -> Result<ModelName, NoModel> {
         let Some(written) = self.clerk.tiers.now().of(tier).map(str::to_owned) else {
             let available = self.available().await?;
-            let found = models::of_tier(tier, available).or(available.first());
+            let found = models::of_tier(tier, &available).or(available.first());
             return found.cloned().ok_or_else(|| no_model(&[]));
         };
         self.resolve(&written).await.map_err(|problem| {
@@ -122,9 +136,7 @@ impl<'a> Names<'a> {
             let end = if problem.ends_with('?') { "" } else { "." };
             NoModel {
                 problem: format!("The tier `{}` cannot be used: {problem}{end}", tier.name()),
-                remedy: format!(
-                    "Mend {setting}, or take it away: then a model is chosen by its name."
-                ),
+                remedy: format!("Fix {setting}, or remove it: then a model is chosen by name."),
             }
         })
     }
@@ -135,10 +147,10 @@ impl<'a> Names<'a> {
         all.iter().cycle().nth(place % all.len().max(1)).cloned().ok_or_else(|| no_model(&[]))
     }
 
-    /// At least one model, or what to do to get one.
-    pub(crate) async fn available(&mut self) -> Result<&[ModelName], NoModel> {
+    /// At least one model that may sit where nobody has named any, or what to do to get one.
+    pub(crate) async fn available(&mut self) -> Result<Vec<ModelName>, NoModel> {
         let (catalog, available) = self.catalog().await;
-        if available.is_empty() { Err(no_model(catalog)) } else { Ok(available) }
+        if available.is_empty() { Err(no_model(catalog)) } else { Ok(models::usual(available)) }
     }
 
     async fn catalog(&mut self) -> &(Vec<ProviderReport>, Vec<ModelName>) {
@@ -162,11 +174,11 @@ fn no_model(catalog: &[ProviderReport]) -> NoModel {
         })
         .collect();
     let problem = match whys.is_empty() {
-        true => "No model can be reached.".to_owned(),
-        false => format!("No model can be reached. {}", whys.join(" ")),
+        true => "No model is available.".to_owned(),
+        false => format!("No model is available. {}", whys.join(" ")),
     };
     let remedy = "Start Ollama and pull a model, or set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
-                  GEMINI_API_KEY or OPENROUTER_API_KEY. `plenary doctor` says more.";
+                  GEMINI_API_KEY or OPENROUTER_API_KEY. `plenary doctor` says what is missing.";
     NoModel { problem, remedy: remedy.to_owned() }
 }
 

@@ -32,20 +32,20 @@ mirror! {
 #[derive(Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewRun {
-    /// A stored workflow, by its name.
+    /// A saved workflow, by name.
     #[schema(min_length = 1, max_length = 80)]
     pub workflow: Option<String>,
-    /// A version of the stored one; the newest when absent.
+    /// A version of the saved one; the newest by default.
     #[schema(minimum = 1)]
     pub version: Option<u32>,
-    /// A file in place of a stored one, as YAML or JSON.
+    /// A file in place of a saved one, as YAML or JSON.
     #[schema(min_length = 1, max_length = 262_144)]
     pub source: Option<String>,
     /// Values for the inputs that the file names.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub inputs: Map<String, Value>,
-    /// Who starts it, by the name that approvals know. Whoever asks, when absent.
+    /// Who starts it, by the name that approvals know; by default the caller.
     #[schema(min_length = 1, max_length = 120)]
     pub starter: Option<String>,
 }
@@ -57,7 +57,7 @@ pub struct NewStoredRun {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub inputs: Map<String, Value>,
-    /// Who starts it, by the name that approvals know. Whoever asks, when absent.
+    /// Who starts it, by the name that approvals know; by default the caller.
     #[schema(min_length = 1, max_length = 120)]
     pub starter: Option<String>,
     /// A version of it; the newest when absent.
@@ -79,7 +79,7 @@ pub struct NewFork {
     #[serde(default)]
     #[schema(value_type = Object)]
     pub inputs: Map<String, Value>,
-    /// Who starts it, by the name that approvals know. Whoever asks, when absent.
+    /// Who starts it, by the name that approvals know; by default the caller.
     #[schema(min_length = 1, max_length = 120)]
     pub starter: Option<String>,
 }
@@ -89,8 +89,8 @@ pub struct NewFork {
 pub struct NewDecision {
     /// What is decided.
     pub decision: DecisionName,
-    /// Who decides. Needed of the operator of the server, who may speak for everybody;
-    /// others show their own token.
+    /// Who decides. Required from the operator of the server, who can decide for everyone; others
+    /// send their own token.
     #[schema(min_length = 1, max_length = 120)]
     pub by: Option<String>,
     /// Needed to reject and to ask for changes.
@@ -162,10 +162,10 @@ pub async fn begin(clerk: &Clerk, (by, standing): (By, &Standing), new: NewRun) 
             return begin_stored(clerk, &name, by, new).await;
         }
         (None, Some(_)) => {
-            return Err(ClerkError::wrong("version", "belongs to a stored workflow"));
+            return Err(ClerkError::wrong("version", "is only for a saved workflow"));
         }
         (None, None) | (Some(_), Some(_)) => {
-            let problem = "give the name of a stored workflow, or a file as `source`";
+            let problem = "give the name of a saved workflow, or a file as `source`";
             return Err(ClerkError::wrong("workflow", problem));
         }
     };
@@ -243,7 +243,7 @@ async fn within_depth(clerk: &Clerk, mut parent: Option<SessionId>) -> Result<()
         None => Ok(()),
         Some(_) => {
             let most = limits::WORKFLOW_NESTING;
-            let problem = format!("workflows run each other more than {most} deep");
+            let problem = format!("workflows run each other more than {most} levels deep");
             Err(ClerkError::wrong("name", problem))
         }
     }
@@ -284,7 +284,7 @@ pub(crate) fn unwritable<'a>(clerk: &Clerk, definition: &'a Definition) -> Vec<(
         let path = step.written()?;
         let problem = match &clerk.outside {
             Some(outside) => outside.may_write(&path).err()?.message,
-            None => "Nothing outside may be reached from here.".to_owned(),
+            None => "Requests and files are not allowed here.".to_owned(),
         };
         Some((step, problem))
     });
@@ -359,9 +359,8 @@ async fn rewinds_nothing(
         let Ok(room) = clerk.engine.get(id).await else { continue };
         if let Some(problem) = gives::refuses(&room.room, act, with) {
             let earlier = run.opener_of(&id.to_string());
-            let earlier = earlier.map_or(String::new(), |step| {
-                format!("; go on from `{step}`, which opens another")
-            });
+            let earlier = earlier
+                .map_or(String::new(), |step| format!("; fork from `{step}`, which opens another"));
             let problem = format!(
                 "`{step}` cannot be done again: {problem}, and a fork does not rewind rooms{earlier}"
             );

@@ -320,7 +320,7 @@ fn wrong_key(key: &str) -> Option<String> {
         return Some(format!("has more than {most} bytes"));
     }
     let is_word = key.bytes().all(|byte| byte.is_ascii_graphic());
-    (!is_word).then(|| "has characters that no key has; copy it again".to_owned())
+    (!is_word).then(|| "contains characters that no key has; copy it again".to_owned())
 }
 
 pub fn set_tiers(clerk: &Clerk, standing: &Standing, new: NewTiers) -> Result<Shown> {
@@ -354,7 +354,7 @@ fn counts(clerk: &Clerk, Counts { tiers, prices }: Counts) {
 
 pub async fn offers(clerk: &Clerk, standing: &Standing) -> Result<Offers> {
     let port = port(clerk, standing)?;
-    let ready = crate::models::described(clerk).await.into_iter().map(|(name, _, _)| name.0);
+    let ready = crate::models::described(clerk).await.into_iter().map(|model| model.name.0);
     Ok(port.offers(ready.collect()).await)
 }
 
@@ -376,7 +376,7 @@ pub fn stop_pull(clerk: &Clerk, standing: &Standing, id: &str) -> Result<Pull> {
 }
 
 fn no_pull(id: &str) -> ClerkError {
-    Reject::Unknown(format!("There is no pull {id}.")).into()
+    Reject::Unknown(format!("There is no download {id}.")).into()
 }
 
 #[cfg(test)]

@@ -214,5 +214,5 @@ pub fn shelf_of(snapshot: &Snapshot) -> Result<&State> {
 /// Workflows may reach hosts, files and secrets that the operator allows, so that who
 /// stores one for others to run, or for the clock, is the operator.
 pub fn may_store(standing: &Standing) -> Result<()> {
-    standing.operates("store workflows")
+    standing.operates("save workflows")
 }

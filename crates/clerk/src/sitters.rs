@@ -93,7 +93,7 @@ impl<'a> Sitters<'a> {
             ModelChoice::Model(model) => match self.names.find(&model.0).await {
                 Ok(model) => model,
                 Err(problem) => {
-                    let problem = format!("speaks by a model that is not here: {problem}");
+                    let problem = format!("uses a model that is not available: {problem}");
                     return Ok(Err(("agent", problem)));
                 }
             },
@@ -117,7 +117,7 @@ impl<'a> Sitters<'a> {
         let said = settings.into_iter().find(|(_, said)| *said);
         if let (Some((field, _)), false) = (said, self.clerk.engine.models().is_adjustable(&model))
         {
-            let problem = format!("{model} is a command-line agent, which cannot be told that");
+            let problem = format!("{model} is a command-line agent, which does not take this");
             return Err((field, problem));
         }
         let seated = agent.as_deref().map(Seated::of).unwrap_or_default();
@@ -134,7 +134,7 @@ impl<'a> Sitters<'a> {
         }
         if self.stored.is_none() {
             let all = agents::all(self.clerk).await;
-            self.stored = Some(all.map_err(|_| "the stored agents cannot be read".to_owned())?);
+            self.stored = Some(all.map_err(|_| "the saved agents cannot be read".to_owned())?);
         }
         agent::find(self.stored.as_deref().unwrap_or_default(), written)
     }

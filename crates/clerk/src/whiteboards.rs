@@ -70,7 +70,7 @@ pub struct NewWhiteboard {
     pub debate_visibility: Option<VisibilityName>,
     /// At the end of a phase's time the board goes on by itself.
     pub deadlines: Option<Deadlines>,
-    /// Models and stored agents that take part as specialists.
+    /// Models and saved agents that take part as specialists.
     #[serde(default)]
     #[schema(max_items = 12)]
     pub seats: Vec<NewBoardSeat>,
@@ -221,7 +221,7 @@ pub struct NewAnnotation {
 impl NewAnnotation {
     fn note(&self) -> Result<Note> {
         let challenge = self.challenge_id.clone().map(AnnotationId);
-        let only = "belongs to a validation only";
+        let only = "is only for a validation";
         if self.result.is_some() && self.kind != AnnotationType::Validation {
             return Err(ClerkError::wrong("result", only));
         }
@@ -239,7 +239,7 @@ impl NewAnnotation {
             (AnnotationType::Resolution, None) => {
                 return Err(ClerkError::wrong(
                     "challengeId",
-                    "a resolution names the challenge it settles",
+                    "a resolution must name the challenge it settles",
                 ));
             }
             (
@@ -248,7 +248,7 @@ impl NewAnnotation {
                 | AnnotationType::Corroboration,
                 Some(_),
             ) => {
-                let problem = "belongs to a rebuttal, a withdrawal or a resolution";
+                let problem = "is only for a rebuttal, a withdrawal or a resolution";
                 return Err(ClerkError::wrong("challengeId", problem));
             }
         };
@@ -406,7 +406,7 @@ pub async fn invite(
     new: NewInvitation,
 ) -> Result<(Snapshot, Option<(AgentName, Role)>)> {
     if new.invite.is_none() && new.role.is_some() {
-        return Err(ClerkError::wrong("role", "belongs to the name of whom you `invite`"));
+        return Err(ClerkError::wrong("role", "needs the name you `invite`"));
     }
     let role = new.role.map_or(Role::Specialist, Role::from);
     let newcomer = new.invite.map(|invite| (AgentName(invite), role));

@@ -21,7 +21,7 @@ const SOURCE: &str = r#"
 name: rooms
 steps:
   board: { whiteboard.open: { board_id: plan, topic: "Which one?" } }
-  room: { council.open: { name: talk, charter: "What came of it." } }
+  room: { council.open: { name: talk, charter: "The outcome." } }
   seat: { whiteboard.register: { board: "{{ steps.board.id }}", agent: ann, role: specialist } }
   ask:
     whiteboard.post: { board: "{{ steps.board.id }}", as: ann, ask: "Propose one answer." }

@@ -436,21 +436,20 @@ impl Form for State {
         };
         match command {
             Command::Convene(_) | Command::Import { .. } => {
-                Err(state.not_now("This board has been convened already."))
+                Err(state.not_now("This board has already been convened."))
             }
             Command::StopAdvisor { seat } => state.stop_advisor(seat, moment),
             Command::Synthesize { model, instruction, prices } => match state.stage {
-                Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+                Stage::Synthesizing => Err(state.not_now("A verdict is already being written.")),
                 Stage::Balloting => Err(state.not_now(ballot::VOTING)),
-                Stage::Closed => Err(state.not_now(
-                    "The synthesis is there already; ask for another one with `resynthesize`.",
-                )),
+                Stage::Closed => Err(state
+                    .not_now("There is already a verdict; ask for another with `resynthesize`.")),
                 Stage::Answering(_) | Stage::Stopped | Stage::Failed(_) => {
                     state.noting(prices, state.synthesize(model, instruction, moment))
                 }
             },
             Command::Resynthesize { model, instruction, prices } => match state.stage {
-                Stage::Synthesizing => Err(state.not_now("A synthesis is being written already.")),
+                Stage::Synthesizing => Err(state.not_now("A verdict is already being written.")),
                 Stage::Balloting => Err(state.not_now(ballot::VOTING)),
                 Stage::Answering(_) => Err(state.not_now("The advisors are still answering.")),
                 Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
@@ -588,7 +587,7 @@ fn seat_name(seat: SeatId) -> String {
     seat.0.to_string()
 }
 
-const FULL: &str = "This board has as many syntheses as it can keep.";
+const FULL: &str = "This board has the maximum number of verdicts.";
 
 /// Saturates: a record from elsewhere may say any time.
 fn later(at: Timestamp, ms: u64) -> Timestamp {
@@ -666,8 +665,11 @@ impl Advisor {
 
     /// In a later round than its last one it is asked for the first time.
     fn can_be_asked_again(&self, round: u32) -> bool {
-        let is_spent = self.round == round && self.asked > limits::RETRIES_BY_HAND;
-        !self.is_asked() && !is_spent
+        !self.is_asked() && !self.is_asked_out(round)
+    }
+
+    fn is_asked_out(&self, round: u32) -> bool {
+        self.round == round && self.asked > limits::RETRIES_BY_HAND
     }
 }
 
@@ -849,7 +851,7 @@ impl State {
         }
         match advisor.standing {
             Standing::Asked | Standing::Done(_) => {
-                Err(self.not_now("This advisor has answered already."))
+                Err(self.not_now("This advisor has already answered."))
             }
             Standing::Failed { .. } | Standing::Stopped { .. } => {
                 Err(self.not_now("This advisor is not being asked."))
@@ -896,22 +898,26 @@ impl State {
         let advisor = self.known(seat)?;
         check::model_field(model.as_ref())?;
         if self.stage == Stage::Synthesizing {
-            return Err(self.not_now("The synthesis is being written; stop it or wait for it."));
+            return Err(self.not_now("The verdict is being written; stop it or wait for it."));
         }
         if self.stage == Stage::Balloting {
             return Err(self.not_now(ballot::VOTING));
         }
-        if advisor.is_asked() {
-            return Err(self.not_now("This advisor is being asked already."));
+        // The same command sent again is refused: by then that model sits there.
+        let takes_over =
+            matches!((self.model_of(seat), &model), (Some(now), Some(next)) if now != *next);
+        if advisor.is_asked() && !takes_over {
+            return Err(self.not_now("This advisor is already being asked."));
         }
-        if !advisor.can_be_asked_again(self.round()) {
-            return Err(self.not_now("This advisor has been asked too often."));
+        if advisor.is_asked_out(self.round()) {
+            return Err(self.not_now("This advisor has been asked the maximum number of times."));
         }
         // A synthesis will follow the answer.
         if !self.has_room() {
             return Err(self.not_now(FULL));
         }
-        Ok(vec![Event::AdvisorRetried { seat, model }])
+        let halted = advisor.is_asked().then_some(Event::AdvisorHalted { seat });
+        Ok(halted.into_iter().chain([Event::AdvisorRetried { seat, model }]).collect())
     }
 
     fn resume(&self, moment: &Moment) -> Ruling<Event> {
@@ -937,7 +943,7 @@ impl State {
         let advisor = self.known(seat)?;
         match self.stage {
             Stage::Synthesizing => {
-                return Err(self.not_now("The synthesis is being written; stop it or wait for it."));
+                return Err(self.not_now("The verdict is being written; stop it or wait for it."));
             }
             Stage::Balloting => return Err(self.not_now(ballot::VOTING)),
             Stage::Answering(_) | Stage::Closed | Stage::Stopped | Stage::Failed(_) => {}
@@ -960,7 +966,7 @@ impl State {
             tries if tries.contains(&asked) => Ok(()),
             tries => {
                 let tries: Vec<String> = tries.iter().map(u32::to_string).collect();
-                Err(format!("there is no such answer; there are {}", tries.join(", ")))
+                Err(format!("there is no such answer; available: {}", tries.join(", ")))
             }
         }
     }
@@ -969,13 +975,15 @@ impl State {
         let advisor = self.known(seat)?;
         check::reply(&text)?;
         match (&advisor.seat.sitter, &self.stage) {
-            (Sitter::Model(_), _) => Err(self.not_now("A model sits there, not a person.")),
+            (Sitter::Model(_), _) => Err(self.not_now("This seat is a model's, not a person's.")),
             (Sitter::Person { .. }, Stage::Answering(_)) if advisor.standing.is_asked() => {
                 let answer = Answer::by_person(text);
                 let event = Event::AdvisorAnswered { seat, asked: None, answer };
                 Ok(self.with_what_follows(event, moment))
             }
-            (Sitter::Person { .. }, _) => Err(self.not_now("No reply is awaited from this seat.")),
+            (Sitter::Person { .. }, _) => {
+                Err(self.not_now("This seat has not been asked for a reply."))
+            }
         }
     }
 

@@ -238,7 +238,7 @@ fn put(state: Option<&State>, all: &[Arc<Board>], board: Board, replace: bool) -
 fn taken(wrong: &mut Vec<Wrong>, name: &str, all: &[Arc<Board>]) {
     if let Some(other) = all.iter().find(|other| other.name == name) {
         let problem = match other.built_in {
-            true => "is the name of a board that ships with Plenary",
+            true => "is the name of a built-in board",
             false => ANOTHER,
         };
         wrong.push(Wrong::new("name", problem));
@@ -269,7 +269,7 @@ fn room_for(state: Option<&State>) -> Result<(), Reject> {
     if state.is_some_and(|state| state.boards.len() >= most) {
         return Err(Reject::NotNow {
             state: "full",
-            message: format!("There are {most} boards, as many as can be kept."),
+            message: format!("There are {most} boards, the maximum."),
             allowed: vec!["edit", "remove"],
         });
     }
@@ -324,7 +324,7 @@ fn own(all: &[Arc<Board>], written: &str) -> Result<Arc<Board>, Reject> {
         true => Err(Reject::NotNow {
             state: "built in",
             message: format!(
-                "{} ships with Plenary and stays as it is; make a copy of it, and change that.",
+                "{} is built in and cannot be changed. Make a copy to edit.",
                 board.called()
             ),
             allowed: vec!["copy"],

@@ -179,7 +179,7 @@ impl Shortage {
         match self {
             Shortage::Room(words) | Shortage::Seat(words) => words.clone(),
             Shortage::Price(model) => {
-                format!("The price of {model} is not known, and the budget is in money.")
+                format!("The price of {model} is unknown, and the budget is in money.")
             }
         }
     }
@@ -269,7 +269,7 @@ impl Allowance {
     /// The same for the seat of somebody who may be a person.
     pub(crate) fn check_seat(&self, wrong: &mut Vec<Wrong>, field: &str, is_person: bool) {
         match is_person && !self.is_none() {
-            true => wrong.push(Wrong::new(field, "a person spends nothing; leave it out")),
+            true => wrong.push(Wrong::new(field, "a person has no budget; leave it out")),
             false => self.check(wrong, field),
         }
     }
@@ -461,7 +461,7 @@ impl Ledger {
                 let (taken, needed) = ((limit.words)(limit.taken), (limit.words)(needed));
                 let name = limit.name;
                 let words = format!(
-                    "{name} has no room for this call: {taken} spent or reserved, {needed} needed."
+                    "{name} does not cover this call: {taken} spent or reserved, {needed} needed."
                 );
                 return Err(if limit.is_whole {
                     Shortage::Room(words)

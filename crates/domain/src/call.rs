@@ -177,8 +177,8 @@ impl Failed {
 
     fn wordless(answer: Answer) -> Self {
         let message = match answer.cut {
-            true => "The model reached the limit on its answer before it said a word.",
-            false => "The model ended without a word.",
+            true => "The model reached its length limit before writing anything.",
+            false => "The model returned an empty answer.",
         };
         Failed::of(Answer { text: String::new(), ..answer }, FailureKind::Empty, message)
     }
@@ -419,7 +419,7 @@ pub enum FailureKind {
     /// What a workflow sent, got or wrote passed its limit. Of earlier versions: the prompt
     /// did not fit, or the answer passed its limit.
     TooLong,
-    /// The model ended without a word.
+    /// The model returned an empty answer.
     Empty,
     /// A key, a name or a setting is wrong.
     Misconfigured,

@@ -249,9 +249,9 @@ impl Form for State {
             };
         };
         match command {
-            Command::Open(_) => Err(state.not_now("This council has been opened already.")),
+            Command::Open(_) => Err(state.not_now("This council has already been opened.")),
             Command::Post { sender, proved, .. } if !proved && state.is_claimed(&sender) => {
-                Err(Reject::Forbidden(format!("{sender} is somebody else's name here.")))
+                Err(Reject::Forbidden(format!("{sender} is someone else's name here.")))
             }
             Command::Post { sender, body, reply_to, .. } => {
                 state.post(sender, body, reply_to, moment)
@@ -271,7 +271,7 @@ impl Form for State {
         self.is_open()?;
         match self.turn() {
             Some(_) => Ok(vec![Event::Stopped]),
-            None => Err(self.not_now("Nobody is answering.")),
+            None => Err(self.not_now("No one is answering.")),
         }
     }
 
@@ -435,7 +435,7 @@ impl State {
     ) -> Ruling<Event> {
         self.is_open()?;
         if !self.has_room() {
-            return Err(self.not_now("This council has as many posts as it can keep."));
+            return Err(self.not_now("This council has the maximum number of posts."));
         }
         check::post(self, &sender, &body, reply_to)?;
         let sequence = self.last_sequence() + 1;
@@ -463,7 +463,7 @@ impl State {
     fn change(&self, changing: Changing, moment: &Moment) -> Ruling<Event> {
         self.is_open()?;
         if !self.can_change() {
-            return Err(self.not_now("This council was changed as often as it can be."));
+            return Err(self.not_now("This council has been changed the maximum number of times."));
         }
         let Changing { charter, add, remove, prices } = check::change(self, changing)?;
         let charter = charter.filter(|charter| **charter != *self.charter).map(Arc::from);
@@ -487,7 +487,7 @@ impl State {
 
     fn renew_token(&self, sender: String, at: Timestamp) -> Ruling<Event> {
         if !self.is_claimed(&sender) {
-            return Err(Reject::Unknown(format!("Nobody has posted here as {sender}.")));
+            return Err(Reject::Unknown(format!("No one has posted here as {sender}.")));
         }
         self.is_open()?;
         let generation = renewed(self.renewals(&sender))?;

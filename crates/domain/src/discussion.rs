@@ -376,7 +376,7 @@ pub enum Command {
     Start(Start),
     /// Rests after the step that is under way.
     Pause,
-    /// Goes on with exactly the step that was due.
+    /// Continues with exactly the step that was due.
     Resume,
     /// Goes to the synthesis at once, with what has been said.
     Conclude,
@@ -452,7 +452,7 @@ impl Form for State {
             };
         };
         match command {
-            Command::Create(_) => Err(state.not_now("This discussion has been created already.")),
+            Command::Create(_) => Err(state.not_now("This discussion has already been created.")),
             Command::Edit(edit) => state.edit(edit, moment),
             Command::ChangeFacilitator(seat) => state.change_facilitator(*seat, moment.at),
             Command::AddParticipant(participant) => state.add_participant(*participant, moment.at),

@@ -81,7 +81,8 @@ pub(crate) fn check(wrong: &mut Vec<Wrong>, images: &[Arc<Image>]) {
         line(wrong, &field("name"), &image.name);
         if image.bytes() > limits::IMAGE_BYTES {
             let (bytes, most) = (image.bytes(), limits::IMAGE_BYTES);
-            let problem = format!("the image has {bytes} bytes; at most {most} are allowed");
+            let problem =
+                format!("the image is too large: {bytes} bytes; at most {most} are allowed");
             wrong.push(Wrong::new(field("data"), problem));
         }
         if !is_base64(&image.data) {
@@ -91,7 +92,8 @@ pub(crate) fn check(wrong: &mut Vec<Wrong>, images: &[Arc<Image>]) {
     let bytes: usize = images.iter().map(|image| image.bytes()).sum();
     if bytes > limits::IMAGES_BYTES {
         let most = limits::IMAGES_BYTES;
-        let problem = format!("the images have {bytes} bytes together; at most {most} are allowed");
+        let problem =
+            format!("the images are too large: {bytes} bytes together; at most {most} are allowed");
         wrong.push(Wrong::new("images", problem));
     }
 }

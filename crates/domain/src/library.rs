@@ -217,7 +217,7 @@ fn add(
         let most = limits::AGENTS;
         return Err(Reject::NotNow {
             state: "full",
-            message: format!("There are {most} agents, as many as can be kept."),
+            message: format!("There are {most} agents, the maximum."),
             allowed: vec!["edit", "remove"],
         });
     }
@@ -235,7 +235,7 @@ fn own(all: &[Arc<Agent>], written: &str) -> Result<Arc<Agent>, Reject> {
         true => Err(Reject::NotNow {
             state: "built in",
             message: format!(
-                "{} ships with Plenary and stays as it is; make a copy of it, and change that.",
+                "{} is built in and cannot be changed. Make a copy to edit.",
                 agent.name
             ),
             allowed: vec!["copy"],

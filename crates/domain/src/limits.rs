@@ -421,6 +421,8 @@ pub const EVENTS_OF_ONE: u64 = 64;
 pub const LEASE_MS: u64 = 10_000;
 pub const LEASE_MARGIN_MS: u64 = 2_000;
 pub const BEAT_MS: u64 = 3_000;
+/// How long a node that ends waits for a store that is silent.
+pub const LAST_WORDS_MS: u64 = 3_000;
 /// How long a way to another node that has ended rests before it is tried again, and how
 /// long the word is good by which a node proves to another that it is one.
 pub const RELAY_PAUSE_MS: u64 = 200;
@@ -456,6 +458,8 @@ pub const IDEMPOTENCY_KEY_BYTES: usize = 200;
 /// Rows of a page: default and most.
 pub const PAGE: u32 = 50;
 pub const PAGE_MOST: u32 = 200;
+/// Rows of each list of the overview.
+pub const OVERVIEW: u32 = 8;
 /// Of a line that says in a list what came of a session.
 pub const FACT_CHARS: usize = 160;
 /// Messages of a discussion that are told with it.

@@ -17,6 +17,9 @@ const SILENT: [&str; 9] =
 const FAST_BILLIONS: f64 = 4.0;
 const STRONG_BILLIONS: f64 = 30.0;
 
+/// Models of fewer parameters show how a board works, and no more.
+const LEAST_BILLIONS: f64 = 0.2;
+
 /// How many near matches an error lists.
 const NEAR: usize = 5;
 
@@ -47,7 +50,7 @@ pub fn resolve(
         [] => Err(unknown(written, providers, available)),
         many => {
             let names: Vec<&str> = many.iter().map(|name| name.0.as_str()).collect();
-            Err(format!("{written:?} is offered by several providers: {}", names.join(", ")))
+            Err(format!("several providers have {written:?}: {}", names.join(", ")))
         }
     }
 }
@@ -84,7 +87,7 @@ fn unknown(written: &str, providers: &[String], available: &[ModelName]) -> Stri
         return format!("there is no model {written:?}; did you mean {}?", near.join(", "));
     }
     if available.is_empty() {
-        return format!("there is no model {written:?}, and no provider lists any");
+        return format!("there is no model {written:?}, and no provider has any");
     }
     let names = providers.join(", ");
     format!("there is no model {written:?} at any provider ({names})")
@@ -111,6 +114,30 @@ fn near(bare: &str, available: &[ModelName]) -> Vec<String> {
     scored.into_iter().take(NEAR).map(|(_, name)| name.0.clone()).collect()
 }
 
+/// Those that are asked where nobody has named any: neither the very smallest nor dated versions
+/// of one that is there without its date, unless there is nothing else.
+pub fn usual(available: &[ModelName]) -> Vec<ModelName> {
+    let is_large = |name: &ModelName| {
+        parameters(&name.parts().1.to_lowercase()).is_none_or(|size| size >= LEAST_BILLIONS)
+    };
+    let is_usual = |name: &&ModelName| is_large(name) && !is_dated_copy(name, available);
+    let usual: Vec<ModelName> = available.iter().filter(is_usual).cloned().collect();
+    if usual.is_empty() { available.to_vec() } else { usual }
+}
+
+/// `gpt-4o-2024-11-20` and `gpt-4-0613`, where `gpt-4o` and `gpt-4` are there.
+fn is_dated_copy(name: &ModelName, available: &[ModelName]) -> bool {
+    let date = |rest: &str| {
+        let digits = rest.chars().filter(char::is_ascii_digit).count();
+        matches!(digits, 4 | 6 | 8) && rest.chars().all(|c| c.is_ascii_digit() || c == '-')
+    };
+    let is_its_copy = |other: &ModelName| {
+        let rest = name.0.strip_prefix(&other.0);
+        rest.and_then(|rest| rest.strip_prefix('-')).is_some_and(date)
+    };
+    available.iter().any(is_its_copy)
+}
+
 /// The model that a tier means when nobody has said: of the provider that comes
 /// first, the first model whose name speaks for that tier, else of the nearest one.
 pub fn of_tier(tier: Tier, available: &[ModelName]) -> Option<&ModelName> {
@@ -135,10 +162,8 @@ pub fn of_tier(tier: Tier, available: &[ModelName]) -> Option<&ModelName> {
 /// else, because vendors put it behind the name of the large one.
 fn tier_of(name: &str) -> Tier {
     let name = name.to_lowercase();
-    let own = name.rsplit('/').next().unwrap_or(&name);
-    let words: Vec<&str> =
-        own.split(|letter: char| !letter.is_alphanumeric() && letter != '.').collect();
-    let billions = words.iter().filter_map(|word| billions(word)).reduce(f64::max);
+    let words: Vec<&str> = words(&name).collect();
+    let billions = parameters(&name);
     let says = |all: &[&str]| words.iter().any(|word| all.contains(word));
     if says(&FAST) || billions.is_some_and(|size| size <= FAST_BILLIONS) {
         return Tier::Fast;
@@ -152,6 +177,16 @@ fn tier_of(name: &str) -> Tier {
         return Tier::Strong;
     }
     Tier::Balanced
+}
+
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    let own = name.rsplit('/').next().unwrap_or(name);
+    own.split(|letter: char| !letter.is_alphanumeric() && letter != '.')
+}
+
+/// In billions, as a name in small letters says it.
+fn parameters(name: &str) -> Option<f64> {
+    words(name).filter_map(billions).reduce(f64::max)
 }
 
 /// Parameters in billions: `70b`, `1.5b`, `8x7b`, `135m`, `1t`, and `e4b`, which
@@ -229,10 +264,7 @@ mod tests {
         check("llama3.2", Ok("ollama/llama3.2:latest"));
         check(" qwen3:8b ", Ok("ollama/qwen3:8b"));
         check("meta/llama-4", Ok("openrouter/meta/llama-4"));
-        check(
-            "gpt-5",
-            Err("\"gpt-5\" is offered by several providers: openai/gpt-5, openrouter/gpt-5"),
-        );
+        check("gpt-5", Err("several providers have \"gpt-5\": openai/gpt-5, openrouter/gpt-5"));
         check(
             "lama3.2",
             Err("there is no model \"lama3.2\"; did you mean ollama/llama3.2:latest?"),
@@ -280,6 +312,35 @@ mod tests {
                 assert_eq!(tier_of(name), tier, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn whoever_names_no_model_gets_one_of_the_usual() {
+        let check = |available: &[&str], expected: &[&str]| {
+            let named = |names: &[&str]| -> Vec<ModelName> {
+                names.iter().map(|name| ModelName((*name).to_owned())).collect()
+            };
+            assert_eq!(usual(&named(available)), named(expected), "{available:?}");
+        };
+        check(&["local/smollm2-135m"], &["local/smollm2-135m"]);
+        check(&["ollama/a", "local/smollm2-135m"], &["ollama/a"]);
+        check(
+            &["o/smollm2:135m", "local/gemma-270m", "local/qwen2.5-7b-instruct-1m"],
+            &["local/gemma-270m", "local/qwen2.5-7b-instruct-1m"],
+        );
+        check(
+            &[
+                "o/gpt-4o-2024-11-20",
+                "o/gpt-4o",
+                "o/gpt-4-0613",
+                "o/gpt-4",
+                "o/opus-4-1",
+                "o/opus-4",
+            ],
+            &["o/gpt-4o", "o/gpt-4", "o/opus-4-1", "o/opus-4"],
+        );
+        check(&["o/gpt-4-0613", "p/gpt-4"], &["o/gpt-4-0613", "p/gpt-4"]);
+        check(&[], &[]);
     }
 
     fn check_tiers(available: &[&str], expected: [Option<&str>; 3]) {

@@ -53,7 +53,7 @@ fn is_name(name: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
 pub fn check_name(name: &str) -> Result<(), String> {
     check_line(name)?;
     match name.char_indices().position(|(_, c)| matches!(c, '<' | '>')) {
-        Some(place) => Err(format!("must not hold `<` or `>`; there is one at {}", place + 1)),
+        Some(place) => Err(format!("must not contain `<` or `>`; there is one at {}", place + 1)),
         None => Ok(()),
     }
 }
@@ -63,7 +63,7 @@ pub fn check_line(line: &str) -> Result<(), String> {
     match hidden(line) {
         None => Ok(()),
         Some(Hidden { place, c, why }) => {
-            Err(format!("must not hold U+{:04X}, {why}; it is character {place}", u32::from(c)))
+            Err(format!("must not contain U+{:04X}, {why}; it is character {place}", u32::from(c)))
         }
     }
 }
@@ -130,9 +130,9 @@ pub fn told<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> String {
     }
     let first = known.iter().take(limits::NAMES_TOLD).copied().collect::<Vec<_>>().join(", ");
     match known.len() {
-        0 => "; there is none yet".to_owned(),
-        all if all > limits::NAMES_TOLD => format!("; there are {first} and more"),
-        _ => format!("; there are {first}"),
+        0 => "; none exist yet".to_owned(),
+        all if all > limits::NAMES_TOLD => format!("; available: {first} and more"),
+        _ => format!("; available: {first}"),
     }
 }
 

@@ -140,7 +140,8 @@ pub fn check_files(wrong: &mut Vec<Wrong>, files: &[ContextFile]) {
     let bytes: usize = files.iter().map(|file| file.text.len()).sum();
     if bytes > limits::CONTEXT_BYTES {
         let most = limits::CONTEXT_BYTES;
-        let problem = format!("the files have {bytes} bytes together; at most {most} are allowed");
+        let problem =
+            format!("the files are too large: {bytes} bytes together; at most {most} are allowed");
         wrong.push(Wrong::new("context", problem));
     }
 }

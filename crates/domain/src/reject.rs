@@ -102,7 +102,7 @@ pub(crate) fn settled(wrong: Vec<Wrong>) -> Result<(), Reject> {
 pub(crate) fn renewed(times: u32) -> Result<u32, Reject> {
     if times >= limits::RENEWALS {
         let most = limits::RENEWALS;
-        return Err(Reject::Forbidden(format!("It has been renewed {most} times.")));
+        return Err(Reject::Forbidden(format!("It has been renewed {most} times, the maximum.")));
     }
     Ok(times + 1)
 }

@@ -233,7 +233,7 @@ macro_rules! rooms {
             pub fn decode(kind: &str, payload: &str) -> Result<Event, String> {
                 let decoded = match kind {
                     $($form::State::KIND => serde_json::from_str(payload).map(Event::$Form),)*
-                    other => return Err(format!("no form is called {other:?}")),
+                    other => return Err(format!("there is no kind of session {other:?}")),
                 };
                 decoded.map_err(|error| error.to_string())
             }
@@ -392,7 +392,7 @@ impl Room {
     fn takes_no_such_thing(&self) -> Reject {
         match self.kind() {
             kind if is_session(kind) => {
-                Reject::Unknown(format!("This session is a {kind}; it does not take that."))
+                Reject::Unknown(format!("This session is a {kind}; it does not support that."))
             }
             // It is no session, and whoever takes it for one is told so.
             _ => no_session(),
@@ -430,7 +430,7 @@ pub fn filter(
 fn one_of(field: &str, given: &str, known: &[&'static str]) -> Result<&'static str, Reject> {
     let found = known.iter().find(|name| name.eq_ignore_ascii_case(given.trim()));
     found.copied().ok_or_else(|| {
-        let problem = format!("there is no {given:?}; there are {}", known.join(", "));
+        let problem = format!("there is no {given:?}; available: {}", known.join(", "));
         Reject::Invalid(vec![Wrong::new(field, problem)])
     })
 }

@@ -166,9 +166,7 @@ fn after(at: Timestamp) -> Timestamp {
 /// What a signal may be called that somebody sends.
 pub fn check_signal_name(name: &str) -> Result<(), String> {
     if is_of_rooms(name) {
-        return Err(format!(
-            "`{name}` is what rooms tell by themselves when it happens; nobody can send it"
-        ));
+        return Err(format!("`{name}` is sent by sessions themselves; it cannot be sent by hand"));
     }
     check_room_name(name).map_err(str::to_owned)
 }
@@ -194,7 +192,7 @@ fn key_problem(key: &str) -> Option<String> {
     match key {
         "" => Some("has no name".into()),
         "signal" => Some("is the name of the signal, and cannot be one of its fields".into()),
-        key if key.starts_with('_') => Some("begins with `_`, as only our own fields do".into()),
+        key if key.starts_with('_') => Some("starts with `_`, which is reserved".into()),
         key if key.len() > most => Some(format!("has a name longer than {most} bytes")),
         _ => None,
     }
@@ -205,7 +203,7 @@ fn value_problem(value: &Value) -> Option<String> {
     match value {
         Value::String(_) | Value::Number(_) | Value::Bool(_) => None,
         Value::Null | Value::Array(_) | Value::Object(_) => {
-            Some("has to be a text, a number, true or false".into())
+            Some("must be a string, a number, true or false".into())
         }
     }
 }

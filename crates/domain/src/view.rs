@@ -447,12 +447,12 @@ fn next(state: &State, member: Option<&Member>) -> Vec<String> {
     let mut steps: Vec<&str> = vec![];
     let leads = member.is_some_and(|member| member.role.leads());
     match (state.phase, member) {
-        (Phase::Resolve, None) => steps.push("Nobody can register any more; read along."),
+        (Phase::Resolve, None) => steps.push("No one can join any more; you can only read."),
         (Phase::Archived, _) => steps.push("The board is archived: read it, or export its record."),
         (_, None) => steps.push(state.how_to_register()),
         (Phase::Blind, Some(_)) => steps.push(
             "Post what you think, before you know what others think. Others see it when the board \
-             goes to read.",
+             moves to read.",
         ),
         (Phase::Read, Some(_)) => steps.push("Read all posts; validations come next."),
         (Phase::Validate, Some(_)) => steps.push(
@@ -476,7 +476,7 @@ fn next(state: &State, member: Option<&Member>) -> Vec<String> {
                 format!("move the board on to {}", whiteboard::or(&ways))
             }
         };
-        steps.push(format!("When the phase has done its work, {how}."));
+        steps.push(format!("When the phase is finished, {how}."));
     } else if member.is_some() && !ways.is_empty() {
         steps.push(format!(
             "A facilitator or an operator, such as {}, moves the board on to {}.",

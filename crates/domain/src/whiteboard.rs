@@ -387,7 +387,7 @@ impl Form for State {
     /// theirs to stop.
     fn stop(&self, moment: &Moment) -> Ruling<Event> {
         if self.asked().is_empty() {
-            let message = "Nothing runs on this whiteboard that could be stopped.".to_owned();
+            let message = "Nothing is running on this whiteboard.".to_owned();
             return Err(self.not_now(None, message));
         }
         Ok(vec![Event::Stopped { at: moment.at }])
@@ -417,7 +417,10 @@ impl Form for State {
 
     fn allow(&self, budget: Budget, prices: Noted) -> Ruling<Event> {
         if self.phase == Phase::Archived {
-            return Err(self.not_now(None, "Nothing is spent here any more.".to_owned()));
+            return Err(self.not_now(
+                None,
+                "This whiteboard is archived; it has no budget to set.".to_owned(),
+            ));
         }
         let noted = self.ledger.unnoted(prices).map(Event::Priced);
         Ok(noted.into_iter().chain([Event::Budgeted(budget.checked()?)]).collect())
@@ -520,7 +523,7 @@ impl State {
         match command {
             Command::Open(_) => Err(Reject::NotNow {
                 state: self.phase.name(),
-                message: "This whiteboard has been opened already.".into(),
+                message: "This whiteboard has already been opened.".into(),
                 allowed: vec![],
             }),
             Command::Register { agent, role, domain, shown } => {
@@ -569,7 +572,9 @@ impl State {
         let content = check::content(content)?;
         if member.posts >= limits::BOARD_POSTS {
             let most = limits::BOARD_POSTS;
-            return Err(Reject::Forbidden(format!("One agent may post {most} times on a board.")));
+            return Err(Reject::Forbidden(format!(
+                "An agent can post at most {most} times on a board."
+            )));
         }
         let id = PostId(format!("{agent}/{}", member.posts + 1));
         Ok(vec![Event::Posted { id, author: agent, content, at }])
@@ -588,7 +593,7 @@ impl State {
         check::body("body", &body, matches!(note, Note::Withdrawal { .. }))?;
         if member.annotations >= limits::BOARD_ANNOTATIONS {
             let most = limits::BOARD_ANNOTATIONS;
-            let message = format!("One agent may annotate {most} times on a board.");
+            let message = format!("An agent can annotate at most {most} times on a board.");
             return Err(Reject::Forbidden(message));
         }
         let post = self.standing_post(member, post, action)?;
@@ -596,7 +601,7 @@ impl State {
         match &note {
             Note::Validation { .. } | Note::Corroboration if own => {
                 return Err(Reject::Forbidden(format!(
-                    "{agent} wrote {}; somebody else has to {}.",
+                    "{agent} wrote {}; someone else must {}.",
                     post.id,
                     action.verb()
                 )));
@@ -605,8 +610,7 @@ impl State {
             Note::Rebuttal { challenge } => {
                 if !own {
                     return Err(Reject::Forbidden(format!(
-                        "Only {}, who wrote {}, may rebut; a challenge or a corroboration is open \
-                         to you.",
+                        "Only {}, who wrote {}, can rebut; you can challenge or corroborate it.",
                         post.author, post.id
                     )));
                 }
@@ -617,7 +621,7 @@ impl State {
             Note::Withdrawal { challenge: None } => {
                 if !own {
                     return Err(Reject::Forbidden(format!(
-                        "Only {}, who wrote {}, may withdraw it.",
+                        "Only {}, who wrote {}, can withdraw it.",
                         post.author, post.id
                     )));
                 }
@@ -626,7 +630,7 @@ impl State {
                 let challenge = self.open_challenge(&agent, post, challenge)?;
                 if challenge.by != agent {
                     return Err(Reject::Forbidden(format!(
-                        "Only {}, who made {}, may withdraw it.",
+                        "Only {}, who made {}, can withdraw it.",
                         challenge.by, challenge.id
                     )));
                 }
@@ -635,7 +639,7 @@ impl State {
                 let challenge = self.open_challenge(&agent, post, challenge)?;
                 if challenge.by == agent {
                     return Err(Reject::Forbidden(format!(
-                        "{agent} made {}; somebody else has to settle it. You may withdraw it.",
+                        "{agent} made {}; someone else must settle it. You can withdraw it.",
                         challenge.id
                     )));
                 }
@@ -658,7 +662,7 @@ impl State {
         check::body("reason", reason.as_deref().unwrap_or_default(), true)?;
         let post = self.standing_post(member, post, Action::Vote)?;
         if post.author == agent {
-            let message = format!("{agent} wrote {}; nobody votes on their own post.", post.id);
+            let message = format!("{agent} wrote {}; no one can vote on their own post.", post.id);
             return Err(Reject::Forbidden(message));
         }
         let same = |vote: &Vote| vote.by == agent && vote.choice == choice && vote.reason == reason;
@@ -682,11 +686,11 @@ impl State {
             let from = self.phase.name();
             let ways: Vec<&str> = self.phase.next().iter().map(|phase| phase.name()).collect();
             let message = if to == self.phase {
-                format!("The board is in {from} already; from here it goes to {}.", or(&ways))
+                format!("The board is already in {from}; from here it moves to {}.", or(&ways))
             } else {
                 let to = to.name();
                 format!(
-                    "A board cannot go from {from} to {to}; from here it goes to {}.",
+                    "A board cannot move from {from} to {to}; from here it moves to {}.",
                     or(&ways)
                 )
             };
@@ -742,8 +746,8 @@ impl State {
     ) -> Result<&'a Annotation, Reject> {
         let challenge = self.challenge(agent, post, id)?;
         let problem = match (&challenge.settled_by, challenge.withdrawn) {
-            (Some(by), _) => format!("is settled already, by {by}"),
-            (None, true) => "has been withdrawn".to_owned(),
+            (Some(by), _) => format!("was already settled by {by}"),
+            (None, true) => "was withdrawn".to_owned(),
             (None, false) => return Ok(challenge),
         };
         Err(Reject::Invalid(vec![Wrong::new("challengeId", problem)]))

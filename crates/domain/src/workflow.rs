@@ -268,7 +268,7 @@ impl Form for State {
             };
         };
         match command {
-            Command::Begin(_) => Err(state.not_now("This run has begun already.")),
+            Command::Begin(_) => Err(state.not_now("This run has already started.")),
             Command::Decide { place, decision, reason, fields } => {
                 let decided = Decided {
                     by: moment.actor.clone(),
@@ -389,7 +389,7 @@ impl State {
                 let reason = reason.trim().to_owned();
                 Ok(self.go_on(vec![Event::CancelAsked { by, reason, at }], at))
             }
-            Stage::Finally { .. } => Err(self.not_now("This run is ending already.")),
+            Stage::Finally { .. } => Err(self.not_now("This run is already ending.")),
             Stage::Ended { .. } => Err(self.not_now("This run has ended.")),
         }
     }

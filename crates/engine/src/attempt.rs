@@ -98,7 +98,7 @@ impl Asking<'_> {
             let taken = Taken { usage: heard.spent.all(), requests: number, brought, ms };
             let (wait, message) = match wait.filter(|_| tried < ask.patience.attempts) {
                 Some(wait) if self.again(call, &ask, taken).await => (Some(wait), message),
-                Some(_) => (None, format!("{message} The budget has no room for another try.")),
+                Some(_) => (None, format!("{message} The budget does not cover another attempt.")),
                 None => (None, message),
             };
             match wait {
@@ -438,13 +438,13 @@ impl<'a> Watchdog<'a> {
     }
 
     fn out_of_time(&self) -> ModelError {
-        let message = "The time that this seat's budget gives was over before its answer.";
+        let message = "This seat's time budget ran out before its answer.";
         ModelError::Final { kind: FailureKind::TimedOut, message: message.to_owned() }
     }
 
     fn timed_out(&self) -> ModelError {
         let seconds = self.patience.answer_ms / 1000;
-        let message = format!("The answer was not complete after {seconds} s.");
+        let message = format!("The answer was not finished after {seconds} s.");
         ModelError::Final { kind: FailureKind::TimedOut, message }
     }
 
@@ -452,11 +452,11 @@ impl<'a> Watchdog<'a> {
         let message = match self.last {
             None => {
                 let seconds = self.patience.first_piece_ms / 1000;
-                format!("Nothing came for {seconds} s.")
+                format!("There was no response for {seconds} s.")
             }
             Some(_) => {
                 let seconds = self.patience.idle_ms / 1000;
-                format!("The answer stopped and nothing more came for {seconds} s.")
+                format!("The answer stopped, and nothing more arrived for {seconds} s.")
             }
         };
         ModelError::Final { kind: FailureKind::Idle, message }

@@ -42,10 +42,13 @@ impl Engine {
         // At once: a session whose lock is held must not keep the others running.
         self.node.end_term();
         let ids: Vec<SessionId> = self.sessions().keys().copied().collect();
-        for id in ids {
-            self.hold(id).await.step_down();
-        }
-        if let Err(error) = self.store.retire(&self.node.name).await {
+        let given_back = self.unless_silent(async {
+            for id in ids {
+                self.hold(id).await.step_down();
+            }
+            self.store.retire(&self.node.name).await
+        });
+        if let Err(error) = given_back.await {
             tracing::warn!(%error, "what this node drove could not be given back");
         }
     }
@@ -191,7 +194,7 @@ impl Engine {
             return Some(broken(session, call, "it has no errand"));
         };
         let Some(errands) = self.errands.get() else {
-            let message = "Nothing here carries out errands.".to_owned();
+            let message = "Requests and files are not available here.".to_owned();
             return Some((failed_errand(FailureKind::Misconfigured, message), None));
         };
         let mut pause = FIRST_PAUSE;
@@ -284,7 +287,7 @@ fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<Att
     };
     let failure = Failure {
         kind: FailureKind::Internal,
-        message: "Plenary itself failed while it asked; its log says more.".into(),
+        message: "Plenary hit an internal error while asking the model; see its log.".into(),
         attempts: number.max(1),
         usage: spent.all(),
     };
@@ -446,6 +449,7 @@ impl Held {
                 let handle = self.engine().start(self, epoch, id.clone(), work);
                 self.work.running.insert(id, Task { handle, kind, reserved });
             }
+            self.show_reserved();
         }
     }
 
@@ -501,6 +505,7 @@ impl Held {
         match (reserved, self.work.running.get_mut(call)) {
             (Ok(reserved), Some(own)) => {
                 own.reserved = reserved;
+                self.show_reserved();
                 true
             }
             (Err(_), _) | (_, None) => false,
@@ -512,6 +517,11 @@ impl Held {
         others.fold(Amount::default(), |sum, (_, other)| sum.plus(other.reserved))
     }
 
+    fn show_reserved(&self) {
+        let all = self.work.running.values().map(|task| task.reserved);
+        self.session.live.reserve(all.fold(Amount::default(), Amount::plus));
+    }
+
     /// Whoever looks round tries again.
     fn owe(&mut self, steps: Vec<Step>, error: &StoreError) {
         tracing::error!(session = %self.id(), %error, "partial text could not be kept yet");
@@ -521,6 +531,7 @@ impl Held {
 
     /// Nothing is done here; what is due at a time will be.
     fn sleep(&self, due: &[Call]) {
+        self.show_reserved();
         self.engine().come_back(self.id(), first_wake(due), false);
     }
 

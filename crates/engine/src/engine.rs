@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use plenary_domain::{CallId, Nonce, Reject, SessionId, limits, room};
+use plenary_domain::{Amount, CallId, Nonce, Reject, SessionId, limits, room};
 use thiserror::Error;
 use tokio::sync::{Notify, OnceCell, broadcast, watch};
 
@@ -290,6 +290,11 @@ impl Engine {
     pub fn underway(&self, id: SessionId, call: &CallId) -> Option<Underway> {
         let session = self.sessions().get(&id).cloned()?;
         session.live.underway(call)
+    }
+
+    /// What is kept of a session's budget for calls that are under way here.
+    pub fn reserved(&self, id: SessionId) -> Amount {
+        self.sessions().get(&id).map(|session| session.live.reserved()).unwrap_or_default()
     }
 
     /// Counts what the calls of a session have said: as long as it is the same, so is what

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plenary_domain::{CallId, Usage, limits};
+use plenary_domain::{Amount, CallId, Usage, limits};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, broadcast, watch};
 
@@ -87,6 +87,7 @@ struct Inner {
     /// fall behind. All readers share them: one that resyncs copies no answers.
     events: VecDeque<Arc<StoredEvent>>,
     calls: BTreeMap<CallId, Running>,
+    reserved: Amount,
 }
 
 #[derive(Default)]
@@ -306,6 +307,17 @@ impl Live {
     /// As long as this is the same, so is what `underway` tells of every call.
     pub fn said(&self) -> u64 {
         self.said.load(Acquire)
+    }
+
+    /// What is kept of the session's budget for calls that run here.
+    pub fn reserved(&self) -> Amount {
+        self.lock().reserved
+    }
+
+    pub fn reserve(&self, reserved: Amount) {
+        if std::mem::replace(&mut self.lock().reserved, reserved) != reserved {
+            self.said.fetch_add(1, Release);
+        }
     }
 
     /// A running call so far, told or not.

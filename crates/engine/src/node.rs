@@ -2,6 +2,7 @@
 //! round for what nobody goes on with.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use plenary_domain::{SessionId, Timestamp, limits};
 use tokio::sync::Notify;
 
 use crate::engine::{Engine, EngineError};
-use crate::ports::{Clock, StoreError};
+use crate::ports::{Clock, NodeRow, StoreError};
 use crate::session::{Held, Role, Session};
 use crate::submit::through;
 
@@ -36,8 +37,11 @@ pub(crate) struct Node {
     is_draining: AtomicBool,
     /// It was shut down: nothing is gone on with any more.
     is_over: AtomicBool,
+    over: Notify,
     /// Sessions that this version of the program cannot read; looking again helps nobody.
     unreadable: Mutex<BTreeSet<SessionId>>,
+    /// What the last look on the beat has left to the others.
+    left_to_others: Mutex<BTreeSet<SessionId>>,
 }
 
 #[derive(Default)]
@@ -86,7 +90,9 @@ impl Node {
             is_taking_over: AtomicBool::default(),
             is_draining: AtomicBool::default(),
             is_over: AtomicBool::default(),
+            over: Notify::new(),
             unreadable: Mutex::default(),
+            left_to_others: Mutex::default(),
         }
     }
 
@@ -97,6 +103,7 @@ impl Node {
     /// From now on nothing is woken, looked for or taken over.
     pub fn end(&self) {
         self.is_over.store(true, Relaxed);
+        self.over.notify_waiters();
     }
 
     /// Calls that have begun end, whoever holds their sessions. Whoever calls this has these
@@ -112,6 +119,10 @@ impl Node {
 
     fn unreadable(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
         self.unreadable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn left_to_others(&self) -> MutexGuard<'_, BTreeSet<SessionId>> {
+        self.left_to_others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wakes(&self) -> MutexGuard<'_, Wakes> {
@@ -142,14 +153,36 @@ impl Engine {
     /// Leaves what others leave behind to others from now on, and says so to whoever asks.
     /// What it drives goes on until it is shut down.
     pub async fn drain(&self) {
-        self.node.is_draining.store(true, Relaxed);
-        if let Err(error) = self.store.drain(&self.node.name).await {
+        if self.node.is_draining.swap(true, Relaxed) {
+            return;
+        }
+        if let Err(error) = self.unless_silent(self.store.drain(&self.node.name)).await {
             tracing::warn!(%error, "other nodes could not be told that this one will end");
+        }
+    }
+
+    /// What a node says last is not worth waiting long for: when its lease ends, others know.
+    pub(crate) async fn unless_silent(
+        &self,
+        said: impl Future<Output = Result<(), StoreError>>,
+    ) -> Result<(), StoreError> {
+        tokio::select! {
+            said = said => said,
+            () = self.clock.sleep(Duration::from_millis(limits::LAST_WORDS_MS)) => {
+                Err(StoreError::Failed("it does not respond in time".into()))
+            }
         }
     }
 
     pub fn is_draining(&self) -> bool {
         self.node.is_draining.load(Relaxed) || self.node.is_over()
+    }
+
+    /// Is over when this node is shut down, for requests that wait: they say then what there
+    /// is, before their connections are closed. One that comes later is not told, or whoever
+    /// asks again at once would be told again and again.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send {
+        self.node.over.notified()
     }
 
     /// Goes on with every session in which something is due, and from now on with those
@@ -158,13 +191,15 @@ impl Engine {
         self.node.is_resident.store(true, Relaxed);
         self.keep_beating();
         self.ensure_lease().await?;
-        self.take_over_all().await
+        self.take_over_all(false).await
     }
 
-    /// Whatever waits and nobody else has, a share after the other: others look at the same
-    /// time, and get theirs. Returns how many waited.
-    async fn take_over_all(self: &Arc<Self>) -> Result<usize, EngineError> {
+    /// Whatever waits and nobody else has, some after the others: other nodes look at the
+    /// same time, and get theirs. In shares, because somebody else may look a little later,
+    /// what falls to the others is left to them once. Returns how many waited.
+    async fn take_over_all(self: &Arc<Self>, in_shares: bool) -> Result<usize, EngineError> {
         let (mut after, mut count) = (None, 0);
+        let mut shares = None;
         loop {
             let now = self.clock.now();
             let waiting = self.store.waiting(&self.node.name, now, after, limits::WAITING).await?;
@@ -175,9 +210,16 @@ impl Engine {
             after = waiting.sessions.last().copied();
             let found = waiting.sessions.len();
             count += found;
-            let is_ours =
-                |id: &SessionId| !self.drives(*id) && !self.node.unreadable().contains(id);
-            let left: Vec<SessionId> = waiting.sessions.into_iter().filter(is_ours).collect();
+            let mut left = waiting.sessions;
+            left.retain(|id| !self.drives(*id) && !self.node.unreadable().contains(id));
+            if in_shares && !left.is_empty() {
+                let shares = match &mut shares {
+                    Some(shares) => shares,
+                    none => none.insert(Shares::of(&self.node.name, self.store.nodes().await?)),
+                };
+                let before = self.node.left_to_others();
+                left.retain(|id| before.contains(id) || shares.takes(*id));
+            }
             for some in left.chunks(limits::TAKEN_OVER) {
                 if self.is_draining() {
                     return Ok(count);
@@ -185,6 +227,8 @@ impl Engine {
                 self.take_over_some(some).await?;
             }
             if found < limits::WAITING as usize {
+                let left = shares.map(|shares| shares.left);
+                *self.node.left_to_others() = left.unwrap_or_default();
                 return Ok(count);
             }
         }
@@ -292,7 +336,8 @@ impl Engine {
         if is_resident && (on_the_beat || asleep) {
             self.unless_busy(
                 |node| &node.is_taking_over,
-                |engine| async move { engine.take_over_all().await.map(drop) },
+                // Of what has slept until now the others need not know.
+                |engine| async move { engine.take_over_all(!asleep).await.map(drop) },
             );
         }
     }
@@ -425,6 +470,36 @@ impl Engine {
         if owed {
             self.look_at(id);
         }
+    }
+}
+
+/// Which of the living nodes a session falls to: all of them come to the same one.
+struct Shares {
+    others: Vec<String>,
+    own: String,
+    /// To the others.
+    left: BTreeSet<SessionId>,
+}
+
+impl Shares {
+    fn of(own: &str, nodes: Vec<NodeRow>) -> Self {
+        let lives = |node: &NodeRow| node.lease_left_ms > 0 && !node.draining && node.name != own;
+        let others = nodes.into_iter().filter(lives).map(|node| node.name).collect();
+        Shares { others, own: own.to_owned(), left: BTreeSet::new() }
+    }
+
+    fn takes(&mut self, id: SessionId) -> bool {
+        let lot = |node: &String| {
+            let mut hasher = DefaultHasher::new();
+            (node, id.0.as_u128()).hash(&mut hasher);
+            hasher.finish()
+        };
+        let own = lot(&self.own);
+        let is_ours = self.others.iter().all(|other| lot(other) < own);
+        if !is_ours {
+            self.left.insert(id);
+        }
+        is_ours
     }
 }
 

@@ -356,6 +356,8 @@ pub struct SessionRow {
     pub project: Option<String>,
     /// The one that it was given, or its own.
     pub title: String,
+    /// It was given one.
+    pub renamed: bool,
     pub status: String,
     pub active: bool,
     /// People whose reply is awaited.
@@ -439,7 +441,7 @@ pub enum StoreError {
     #[error("{0}")]
     Damaged(String),
     /// What is stored cannot be read by this version of the program.
-    #[error("the store holds something that this version cannot read: {0}")]
+    #[error("the store contains something that this version cannot read: {0}")]
     Unreadable(String),
     /// The driver that asked has lost the session to another one.
     #[error("another driver has taken this session over")]

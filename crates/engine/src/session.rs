@@ -251,6 +251,7 @@ impl Held {
             task.handle.abort();
             self.session.live.end(&call);
         }
+        self.session.live.reserve(Amount::default());
     }
 
     /// Another node may be able to go on where this one is not.

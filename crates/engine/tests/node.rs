@@ -251,6 +251,32 @@ async fn others_share_what_a_dead_node_drove_when_its_lease_ends() {
     assert!(one.min(other) >= limits::TAKEN_OVER, "{one} and {other}");
 }
 
+/// Whoever looks first does not get all of it, and what the others do not take is not left.
+#[tokio::test]
+async fn what_is_handed_back_is_spread_over_the_others() {
+    let table = Table::default();
+    let [first, second, third] = [table.engine(), table.engine(), table.engine()];
+    for engine in [&first, &second, &third] {
+        engine.resume_all().await.unwrap();
+    }
+    let count = limits::TAKEN_OVER;
+    for _ in 0..count {
+        first.open(By::actor("ada"), board()).await.unwrap();
+    }
+    settle().await;
+    first.shut_down().await;
+    table.beats(1).await;
+    let shares = [&second, &third].map(|other| other.driving());
+    assert_eq!(shares.iter().sum::<usize>(), count);
+    assert!(shares.iter().all(|share| *share >= count / 8), "{shares:?}");
+    // One that lives, but takes nothing over.
+    let idle = table.engine();
+    idle.open(By::actor("bob"), board()).await.unwrap();
+    second.shut_down().await;
+    table.beats(2).await;
+    assert_eq!((third.driving(), idle.driving()), (count, 1));
+}
+
 #[tokio::test]
 async fn a_key_that_lasts_brings_the_first_answer_however_often_it_comes() {
     let table = Table::default();

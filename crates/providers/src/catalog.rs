@@ -15,6 +15,7 @@ use crate::config::{Kind, ProviderConfig};
 use crate::facts::{self, Book, Fact, Listed};
 use crate::failure;
 use crate::http::{self, Http};
+use crate::openai;
 
 /// A provider that failed is soon asked again: somebody may be starting it.
 const FAILURE_FRESH: Duration = Duration::from_secs(2);
@@ -126,7 +127,8 @@ impl Catalog {
         };
         let mut slot = slot.lock().await;
         let listed = slot.as_ref().filter(|(at, report)| at.elapsed() < believed(report));
-        if listed.is_none_or(|(_, report)| has(report)) {
+        // Only where nobody has to be asked it is listed for this alone.
+        if listed.map_or(config.kind != Kind::Local, |(_, report)| has(report)) {
             return false;
         }
         let report = self.report(config, http).await;
@@ -237,6 +239,12 @@ async fn state(config: &ProviderConfig, http: &Http) -> (ProviderState, Vec<List
         let message = format!("{} did not list its models within {seconds} s.", config.name);
         Err(failure::retry(FailureKind::TimedOut, message))
     });
+    let listed = listed.map(|mut all| {
+        if config.vendor() == Some("openai") {
+            all.retain(|one| openai::is_at_completions(&one.name));
+        }
+        all
+    });
     let (problem, hint) = match listed {
         Ok(listed) if !listed.is_empty() => {
             let models = listed.iter().map(|one| one.name.clone()).collect();
@@ -271,9 +279,9 @@ fn local_state(config: &ProviderConfig) -> ProviderState {
     match (models.is_empty(), config.local.first()) {
         (false, _) => ProviderState::Ready { models },
         (true, Some(model)) => ProviderState::Unusable {
-            problem: format!("The weights of {} are not on this machine yet.", model.name),
+            problem: format!("The weights of {} are not on this machine.", model.name),
             hint: format!(
-                "Get them with `plenary models pull`, or put the file at {}.",
+                "Download a model with `plenary models pull`, or put the file at {}.",
                 model.path.display()
             ),
         },
@@ -305,14 +313,12 @@ fn hint(config: &ProviderConfig, error: &ModelError) -> String {
             format!("Check the network, and that {url} is the right address.")
         }
         (FailureKind::Misconfigured, Kind::Ollama) => {
-            format!("Check OLLAMA_HOST; it leads to {url}.")
+            format!("Check OLLAMA_HOST; it points to {url}.")
         }
         (FailureKind::Misconfigured, _) => {
             format!("Check {key}, and that {url} is the right address.")
         }
-        (FailureKind::RateLimited, _) => {
-            "Wait a while, or look at the limits of the account.".to_owned()
-        }
+        (FailureKind::RateLimited, _) => "Wait a while, or check your account's limits.".to_owned(),
         (
             FailureKind::Idle
             | FailureKind::Refused

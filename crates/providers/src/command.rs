@@ -45,7 +45,7 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
         None => ProviderState::Unusable {
             problem: format!("There is no program `{}` on the PATH.", command.program),
             hint: format!(
-                "Install `{}`, or set `program` in [providers.{}] to where it is.",
+                "Install `{}`, or set `program` in [providers.{}] to its path.",
                 command.program, config.name
             ),
         },
@@ -269,7 +269,7 @@ impl Run {
             },
             status = self.child.wait(), if self.exit.is_none() => {
                 let status = status.map_err(|error| {
-                    let message = format!("{} cannot be waited for: {error}.", config.name);
+                    let message = format!("Waiting for {} failed: {error}.", config.name);
                     failure::retry(FailureKind::Unreachable, message)
                 })?;
                 self.exit = Some(status);
@@ -397,7 +397,7 @@ fn ended_badly(config: &ProviderConfig, model: &str, exit: ExitStatus, words: &s
         }
         None => failure::retry(
             FailureKind::Unreachable,
-            format!("The program of {} was ended by a signal.", config.name),
+            format!("The program of {} was killed by a signal.", config.name),
         ),
     }
 }

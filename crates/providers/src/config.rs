@@ -162,7 +162,10 @@ impl FromStr for Kind {
             [Kind::Ollama, Kind::OpenAi, Kind::Anthropic, Kind::Gemini, Kind::Command, Kind::Local];
         let found = all.into_iter().find(|kind| kind.word() == word);
         found.ok_or_else(|| {
-            format!("`{word}` is no kind of provider; there are ollama, openai, anthropic, gemini, command and local")
+            format!(
+                "`{word}` is not a kind of provider; available: ollama, openai, anthropic, \
+                     gemini, command and local"
+            )
         })
     }
 }
@@ -238,7 +241,7 @@ impl FromStr for Output {
         match word {
             "text" => Ok(Output::Text),
             "json-lines" => Ok(Output::JsonLines),
-            _ => Err(format!("`{word}` is no kind of output; there are text and json-lines")),
+            _ => Err(format!("`{word}` is not a kind of output; available: text and json-lines")),
         }
     }
 }

@@ -93,16 +93,15 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
             FailureKind::PromptTooLong,
             format!("The prompt is too long for `{model}` of {name}{words}."),
         ),
-        Meaning::NoCredit => last(
-            FailureKind::OutOfCredit,
-            format!("The account at {name} has no credit left{words}."),
-        ),
+        Meaning::NoCredit => {
+            last(FailureKind::OutOfCredit, format!("Your {name} account is out of credit{words}."))
+        }
         Meaning::BadKey => last(FailureKind::Misconfigured, bad_key(config, &words)),
         Meaning::NoModel => last(FailureKind::Misconfigured, no_model(config, model, &words)),
         Meaning::NoAddress => last(
             FailureKind::Misconfigured,
             format!(
-                "{name} has nothing at this address; check the URL {}{words}.",
+                "{name} found nothing at this address; check the URL {}{words}.",
                 config.shown_url()
             ),
         ),
@@ -113,7 +112,7 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
         Meaning::Refused => {
             last(FailureKind::Refused, format!("{name} declined to answer{words}."))
         }
-        Meaning::RateLimited => waiting(format!("{name} gets too many requests{words}.")),
+        Meaning::RateLimited => waiting(format!("{name} is receiving too many requests{words}.")),
         Meaning::Overloaded => waiting(format!("{name} is overloaded{words}.")),
         Meaning::Redirected => last(
             FailureKind::Misconfigured,
@@ -146,15 +145,15 @@ fn bad_key(config: &ProviderConfig, words: &str) -> String {
                 command.program
             ),
         };
-        return format!("{name} is not signed in, or its key was refused{words}. {login}.");
+        return format!("{name} is not signed in, or its key was rejected{words}. {login}.");
     }
     let place = match &config.key_env {
         Some(variable) => variable.clone(),
         None => format!("the key of the provider `{name}` in plenary.toml"),
     };
     match config.key {
-        Some(_) => format!("{name} refused the key{words}. Check {place}."),
-        None => format!("{name} wants a key{words}. Set {place}."),
+        Some(_) => format!("{name} rejected the key{words}. Check {place}."),
+        None => format!("{name} needs a key{words}. Set {place}."),
     }
 }
 
@@ -187,29 +186,31 @@ pub(crate) fn transport(config: &ProviderConfig, lost: &Lost) -> ModelError {
     };
     if within::<NoHost>(error).is_some() {
         let message =
-            format!("The host of {name} is not known; check the URL {url} and the network.");
+            format!("The host of {name} was not found; check the URL {url} and the network.");
         return last(FailureKind::Unreachable, message);
     }
     if let Some(reason) = tls(error) {
         let message = format!(
-            "No secure connection to {name} at {url} ({reason}); check whether the URL should begin with http:// or https://, and the certificate."
+            "Could not make a secure connection to {name} at {url} ({reason}); check whether the \
+             URL should begin with http:// or https://, and the certificate."
         );
         return last(FailureKind::Unreachable, message);
     }
     let message = match within::<io::Error>(error).map(io::Error::kind) {
         Some(io::ErrorKind::ConnectionRefused) => {
-            format!("Nothing listens for {name} at {url}; check that it is running.")
+            format!("Could not connect to {name} at {url}; check that it is running.")
         }
         Some(io::ErrorKind::TimedOut) => return unanswered(config),
-        _ => format!("No connection to {name} at {url}; check the URL and the network."),
+        _ => format!("Could not connect to {name} at {url}; check the URL and the network."),
     };
     retry(FailureKind::Unreachable, message)
 }
 
 fn unanswered(config: &ProviderConfig) -> ModelError {
     let (name, url) = (&config.name, config.shown_url());
-    let message =
-        format!("{name} at {url} does not take the connection; check the URL and the network.");
+    let message = format!(
+        "{name} at {url} did not accept the connection in time; check the URL and the network."
+    );
     retry(FailureKind::Unreachable, message)
 }
 
@@ -235,7 +236,7 @@ pub(crate) fn frame_too_long(config: &ProviderConfig) -> ModelError {
 pub(crate) fn garbled(config: &ProviderConfig) -> ModelError {
     retry(
         FailureKind::ProviderError,
-        format!("{} sent something garbled in the middle of the answer.", config.name),
+        format!("{} sent something unreadable in the middle of the answer.", config.name),
     )
 }
 
@@ -246,7 +247,7 @@ pub(crate) fn not_text(config: &ProviderConfig) -> ModelError {
 
 pub(crate) fn not_this_wire(config: &ProviderConfig) -> ModelError {
     let message = format!(
-        "What answers at {} does not speak the {} interface; check the URL of {}.",
+        "The server at {} does not use the {} API; check the URL of {}.",
         config.shown_url(),
         config.kind.word(),
         config.name

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::gguf::{self, Head};
+use crate::hub::expanded;
 
 /// How deep a folder of models is looked into, and at how many entries in all.
 const DEPTH: usize = 6;
@@ -40,7 +41,8 @@ impl Places {
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Places {
         let set = |name: &str| {
             let value = env(name).map(|value| value.trim().to_owned());
-            value.filter(|value| !value.is_empty()).map(PathBuf::from)
+            let value = value.filter(|value| !value.is_empty())?;
+            Some(expanded(&value, env("HOME").as_deref()))
         };
         let home = set("HOME");
         let under = |path: &str| home.as_ref().map(|home| home.join(path));

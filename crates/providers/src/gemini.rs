@@ -13,6 +13,7 @@ use crate::config::{ProviderConfig, Secret};
 use crate::facts::{self, Fact, Listed, lenient};
 use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
+use crate::openai;
 use crate::prompt;
 
 pub(crate) struct Gemini;
@@ -82,7 +83,8 @@ impl Wire for Gemini {
         let list: List = serde_json::from_slice(body)?;
         let answers = |model: &Model| {
             let methods = &model.supported_generation_methods;
-            methods.iter().any(|method| method == "generateContent")
+            // Those that speak or draw have it too, and answer with nothing else.
+            methods.iter().any(|method| method == "generateContent") && openai::chats(&model.name)
         };
         let models = list.models.into_iter().filter(answers);
         let listed = |model: Model| {
@@ -229,6 +231,23 @@ fn count(tokens: Option<Tokens>, out: &mut Out) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn models_that_answer_in_words_are_listed() {
+        let model = |name: &str, method: &str| {
+            let name = format!("models/{name}");
+            json!({"name": name, "supportedGenerationMethods": [method]})
+        };
+        let list = json!({"models": [
+            model("gemini-2.5-flash", "generateContent"),
+            model("gemini-2.5-flash-preview-tts", "generateContent"),
+            model("gemini-2.5-flash-image", "generateContent"),
+            model("gemini-embedding-001", "embedContent"),
+        ]});
+        let models = Gemini.models(list.to_string().as_bytes()).unwrap();
+        let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
+        assert_eq!(names, ["gemini-2.5-flash"]);
+    }
 
     #[test]
     fn what_came_from_a_cache_is_counted_apart() {

@@ -216,7 +216,7 @@ impl Http {
             let Ok(mut value) = HeaderValue::from_str(&value) else {
                 let place = config.key_env.as_deref().unwrap_or("the configuration");
                 let message =
-                    format!("The key in {place} has characters that no key has; check it.");
+                    format!("The key in {place} contains characters that no key has; check it.");
                 return Err(failure::last(plenary_domain::FailureKind::Misconfigured, message));
             };
             value.set_sensitive(true);

@@ -17,13 +17,30 @@ use serde_json::Value;
 use crate::config::Secret;
 use cache::Repo;
 use wanted::Listed;
-pub use wanted::Wanted;
+pub use wanted::{Wanted, Which};
 
 const ENDPOINT: &str = "https://huggingface.co";
 /// How long nothing may come.
 const SILENCE: Duration = Duration::from_secs(60);
+/// How often it is looked how far another process is that loads the same file.
+const LOOK: Duration = Duration::from_millis(300);
 /// What is left free on the disk.
 const SPARE_BYTES: u64 = 256 << 20;
+
+/// A folder as the hub's own tools read it: a variable may still begin with `~/` where no shell
+/// has set it.
+pub(crate) fn expanded(text: &str, home: Option<&str>) -> PathBuf {
+    match (text.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(home).join(rest),
+        (_, _) => PathBuf::from(text),
+    }
+}
+
+/// Bytes that can still be written in a folder, which need not be there yet.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let there = folder.ancestors().find(|folder| folder.is_dir())?;
+    cache::free(there).ok()
+}
 
 /// Where models come from, and where they are kept.
 pub struct Hub {
@@ -99,23 +116,23 @@ impl Hub {
     pub fn from_env(env: &dyn Fn(&str) -> Option<String>) -> Result<Hub, HubError> {
         let set = |name: &str| env(name).map(|v| v.trim().to_owned()).filter(|v| !v.is_empty());
         let endpoint = set("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
-        let wrong = || HubError::Setting(format!("HF_ENDPOINT: {endpoint:?} is no address"));
+        let wrong = || HubError::Setting(format!("HF_ENDPOINT: {endpoint:?} is not an address"));
         let url = Url::parse(&endpoint).map_err(|_| wrong())?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
             return Err(wrong());
         }
+        let place = |name: &str| Some(expanded(&set(name)?, set("HOME").as_deref()));
         let home = || {
-            let caches = set("XDG_CACHE_HOME").map(PathBuf::from);
-            let caches = caches.or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")))?;
+            let caches = place("XDG_CACHE_HOME").or_else(|| Some(place("HOME")?.join(".cache")))?;
             Some(caches.join("huggingface"))
         };
-        let home = set("HF_HOME").map(PathBuf::from).or_else(home);
-        let cache = set("HF_HUB_CACHE").map(PathBuf::from);
+        let home = place("HF_HOME").or_else(home);
+        let cache = place("HF_HUB_CACHE");
         let cache = cache.or_else(|| Some(home.as_ref()?.join("hub")));
         let cache = cache.ok_or_else(|| {
-            HubError::Setting("HF_HOME: neither it nor HOME says where models are kept".into())
+            HubError::Setting("cannot tell where models are kept; set HF_HOME or HOME".into())
         })?;
-        let file = set("HF_TOKEN_PATH").map(PathBuf::from);
+        let file = place("HF_TOKEN_PATH");
         let file = file.or_else(|| Some(home?.join("token")));
         let kept = || std::fs::read_to_string(file?).ok();
         let token = set("HF_TOKEN").or_else(kept).map(|token| token.trim().to_owned());
@@ -145,8 +162,7 @@ impl Hub {
 
     /// Bytes that can still be written where models are kept.
     pub fn free_bytes(&self) -> Option<u64> {
-        let there = self.cache.ancestors().find(|folder| folder.is_dir())?;
-        cache::free(there).ok()
+        free_bytes(&self.cache)
     }
 
     /// What of it is here already, without a request.
@@ -208,21 +224,35 @@ impl Hub {
         }
         // Somebody else may be loading it, and takes as long as that takes.
         let (own, wanted_file) = (repo.clone(), file.clone());
-        let lock = tokio::task::spawn_blocking(move || own.lock(&wanted_file));
-        let _lock = lock.await.map_err(io::Error::other)??;
+        let mut lock = tokio::task::spawn_blocking(move || own.lock(&wanted_file));
+        let place = repo.incomplete(file);
+        let so_far = || std::fs::metadata(&place).map_or(0, |found| found.len()).min(file.bytes);
+        let _lock = loop {
+            match tokio::time::timeout(LOOK, &mut lock).await {
+                Ok(locked) => break locked.map_err(io::Error::other)??,
+                // How far the other one is, is how far this one is.
+                Err(_) => progress.at(so_far()),
+            }
+        };
         if is_there(&blob) {
             return Ok(0);
         }
-        let place = repo.incomplete(file);
-        let so_far = std::fs::metadata(&place).map_or(0, |found| found.len()).min(file.bytes);
-        let (needed, free) = (file.bytes - so_far, repo.free()?);
+        let (needed, free) = (file.bytes - so_far(), repo.free()?);
         if needed + SPARE_BYTES > free {
             return Err(HubError::NoRoom { needed: needed + SPARE_BYTES, free });
         }
         let url = self.address(&[&wanted.repo, "resolve", commit, &file.path])?;
-        self.download(url, file, &place, progress).await?;
+        let mut loaded = needed;
+        match self.download(url.clone(), file, &place, progress).await {
+            // What an earlier process has left may be damaged. It is gone by now.
+            Err(HubError::Wrong(_)) if needed < file.bytes => {
+                self.download(url, file, &place, progress).await?;
+                loaded = file.bytes;
+            }
+            other => other?,
+        }
         std::fs::rename(&place, &blob)?;
-        Ok(needed)
+        Ok(loaded)
     }
 
     async fn commit(&self, wanted: &Wanted) -> Result<String, HubError> {
@@ -238,7 +268,7 @@ impl Hub {
         let page = self.pages(url).await?.into_iter().next().unwrap_or_default();
         match serde_json::from_value(page) {
             Ok(About { sha }) if cache::is_commit(&sha) => Ok(sha),
-            Ok(_) | Err(_) => Err(HubError::Wrong(format!("{} is no model hub", self.endpoint))),
+            Ok(_) | Err(_) => Err(HubError::Wrong(format!("{} is not a model hub", self.endpoint))),
         }
     }
 
@@ -279,11 +309,11 @@ impl Hub {
 
     fn address(&self, parts: &[&str]) -> Result<Url, HubError> {
         let base = self.endpoint.as_str().trim_end_matches('/');
-        let wrong = |_| HubError::Setting(format!("HF_ENDPOINT: {base:?} is no address"));
+        let wrong = |_| HubError::Setting(format!("HF_ENDPOINT: {base:?} is not an address"));
         let mut url = Url::parse(base).map_err(wrong)?;
-        let path = format!("{}/{}", url.path().trim_end_matches('/'), parts.join("/"));
         // Whatever means something in an address is written out.
-        url.set_path(&path.replace('#', "%23").replace('?', "%3F"));
+        let parts = parts.join("/").replace('%', "%25").replace('#', "%23").replace('?', "%3F");
+        url.set_path(&format!("{}/{parts}", url.path().trim_end_matches('/')));
         Ok(url)
     }
 }

@@ -56,7 +56,7 @@ pub use discover::{discover, key_variables};
 pub use facts::Fact;
 pub use found::{Found, Places, name_of as model_name};
 pub use gguf::{Head, size as model_bytes};
-pub use hub::{Hub, HubError, Pulled, Wanted};
+pub use hub::{Hub, HubError, Pulled, Wanted, Which, free_bytes};
 pub use keeper::{KEEPER, keep};
 pub use memory::machine_bytes;
 pub use otlp::{Otlp, OtlpConfig};
@@ -189,9 +189,9 @@ impl Providers {
         ModelError::Final {
             kind: FailureKind::Misconfigured,
             message: match names.is_empty() {
-                true => format!("There is no provider `{provider}`; none is configured."),
+                true => format!("There is no provider `{provider}`; none is set up."),
                 false => {
-                    format!("There is no provider `{provider}`; there are: {}.", names.join(", "))
+                    format!("There is no provider `{provider}`; available: {}.", names.join(", "))
                 }
             },
         }

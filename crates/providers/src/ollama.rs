@@ -13,6 +13,9 @@ use crate::http::{Decode, Out, Wire, Without, Wrong};
 use crate::lines::Framing;
 use crate::prompt;
 
+/// In the names of models that cannot answer. Few people name their own models so.
+const SILENT: [&str; 4] = ["embed", "minilm", "bge-", "rerank"];
+
 pub(crate) struct Ollama;
 
 impl Wire for Ollama {
@@ -61,8 +64,12 @@ impl Wire for Ollama {
             name: String,
         }
         let tags: Tags = serde_json::from_slice(body)?;
+        let chats = |tag: &Tag| {
+            let name = tag.name.to_lowercase();
+            !SILENT.iter().any(|word| name.contains(word))
+        };
         let asked_for = |tag: Tag| Listed { more: true, ..Listed::bare(tag.name) };
-        Ok(tags.models.into_iter().map(asked_for).collect())
+        Ok(tags.models.into_iter().filter(chats).map(asked_for).collect())
     }
 }
 

@@ -196,7 +196,7 @@ impl Pricing {
 }
 
 /// Whether a model of this name holds conversations, as far as a name can tell.
-fn chats(name: &str) -> bool {
+pub(crate) fn chats(name: &str) -> bool {
     const OTHERS: [&str; 16] = [
         "embed",
         "whisper",
@@ -217,6 +217,13 @@ fn chats(name: &str) -> bool {
     ];
     let name = name.to_lowercase();
     !OTHERS.iter().any(|other| name.contains(other))
+}
+
+/// Whether OpenAI itself answers for a model of this name at `/chat/completions`. Some it lists
+/// answer at `/responses` alone, and the oldest take no messages at all.
+pub(crate) fn is_at_completions(name: &str) -> bool {
+    const ELSEWHERE: [&str; 4] = ["codex", "pro", "research", "instruct"];
+    !name.split(|letter: char| !letter.is_alphanumeric()).any(|word| ELSEWHERE.contains(&word))
 }
 
 /// The finish reason comes before the usage, so the end waits for `[DONE]`.
@@ -403,6 +410,23 @@ mod tests {
         let models = OpenAi.models(list.to_string().as_bytes()).unwrap();
         let names: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
         assert_eq!(names, ["gpt-5", "gpt-4o", "local"]);
+    }
+
+    #[test]
+    fn of_openais_own_models_those_are_listed_that_it_answers_for_here() {
+        for name in ["gpt-5.1", "gpt-5-mini", "gpt-4o-2024-11-20", "o3", "chatgpt-4o-latest"] {
+            assert!(is_at_completions(name), "{name}");
+        }
+        for name in [
+            "gpt-5.1-codex-mini",
+            "codex-mini-latest",
+            "gpt-5-pro-2025-10-06",
+            "o1-pro",
+            "o4-mini-deep-research",
+            "gpt-3.5-turbo-instruct",
+        ] {
+            assert!(!is_at_completions(name), "{name}");
+        }
     }
 
     #[test]

@@ -201,7 +201,7 @@ impl Collector {
                 // The address may hold a password.
                 let error = error.without_url();
                 if !self.is_failing {
-                    tracing::warn!(%error, "traces could not be handed to the collector");
+                    tracing::warn!(%error, "traces could not be sent to the collector");
                 }
                 self.is_failing = true;
                 self.counts.dropped.fetch_add(count, Relaxed);

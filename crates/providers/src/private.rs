@@ -83,7 +83,7 @@ fn prepare(place: &Path) -> Result<PathBuf, String> {
 }
 
 fn cannot(folder: &Path, error: &io::Error) -> String {
-    format!("{} cannot be made: {error}", folder.display())
+    format!("cannot create {}: {error}", folder.display())
 }
 
 /// Who else could put something into this folder or one above it.
@@ -92,7 +92,7 @@ fn unsafe_above(folder: &Path) -> Option<String> {
     folder.ancestors().find_map(|one| {
         let shown = one.display();
         let Ok(found) = one.metadata() else {
-            return Some(format!("{shown} cannot be looked at"));
+            return Some(format!("{shown} cannot be inspected"));
         };
         if found.uid() != user && found.uid() != 0 {
             return Some(format!("{shown} belongs to another user"));

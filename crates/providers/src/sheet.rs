@@ -56,10 +56,10 @@ impl Sheet {
     pub fn read(text: &[u8], said_at: Timestamp) -> Result<(Sheet, LeftOut), String> {
         let most = limits::PRICE_LIST_BYTES;
         if text.len() > most {
-            return Err(format!("it has more than {} MB", most / 1024 / 1024));
+            return Err(format!("it is larger than {} MB", most / 1024 / 1024));
         }
         let all: Map<String, Value> = serde_json::from_slice(text)
-            .map_err(|error| format!("it is no JSON object: {error}"))?;
+            .map_err(|error| format!("it is not a JSON object: {error}"))?;
         let (mut models, mut left_out) = (BTreeMap::new(), LeftOut::default());
         for (name, entry) in all.iter().filter(|(name, _)| *name != SAMPLE) {
             let silent = entry["mode"].as_str().is_some_and(|mode| !TALKS.contains(&mode));
@@ -74,10 +74,10 @@ impl Sheet {
             }
         }
         if models.is_empty() {
-            return Err("it names no model with a price or a window".to_owned());
+            return Err("it has no model with a price or a context window".to_owned());
         }
         if models.len() > limits::MODELS_KNOWN {
-            return Err(format!("it names more than {} models", limits::MODELS_KNOWN));
+            return Err(format!("it has more than {} models", limits::MODELS_KNOWN));
         }
         Ok((Sheet { said_at: Some(said_at), models }, left_out))
     }
@@ -208,12 +208,13 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused() {
         for (text, problem) in [
-            ("<html>", "it is no JSON object: expected value at line 1 column 1"),
+            ("<html>", "it is not a JSON object: expected value at line 1 column 1"),
             (
                 "[]",
-                "it is no JSON object: invalid type: sequence, expected a map at line 1 column 0",
+                "it is not a JSON object: invalid type: sequence, expected a map at line 1 column \
+                 0",
             ),
-            ("{}", "it names no model with a price or a window"),
+            ("{}", "it has no model with a price or a context window"),
         ] {
             assert_eq!(
                 Sheet::read(text.as_bytes(), Timestamp::UNIX_EPOCH),
@@ -222,7 +223,7 @@ mod tests {
         }
         let long = " ".repeat(limits::PRICE_LIST_BYTES + 1);
         let refused = Sheet::read(long.as_bytes(), Timestamp::UNIX_EPOCH);
-        assert_eq!(refused, Err("it has more than 16 MB".to_owned()));
+        assert_eq!(refused, Err("it is larger than 16 MB".to_owned()));
     }
 
     #[test]

@@ -196,7 +196,8 @@ fn cannot_start(config: &ProviderConfig, command: &CommandConfig, error: &io::Er
         io::ErrorKind::ArgumentListTooLong => failure::last(
             FailureKind::PromptTooLong,
             format!(
-                "The prompt is too long to be an argument of `{program}`; leave out {{prompt}} and {{system}}, and it goes to its standard input."
+                "The prompt is too long to be an argument of `{program}`; leave out {{prompt}} and \
+                 {{system}} to send it to standard input."
             ),
         ),
         _ => failure::last(

@@ -68,7 +68,7 @@ pub(crate) fn no_private_folder(config: &ProviderConfig, problem: &str) -> Model
 
 fn not_there(config: &ProviderConfig, folder: &Path) -> ModelError {
     let folder = folder.display();
-    wrong(format!("The folder {folder} of the provider `{}` is not there.", config.name))
+    wrong(format!("The folder {folder} of the provider `{}` does not exist.", config.name))
 }
 
 fn not_allowed(
@@ -87,7 +87,8 @@ fn not_allowed(
         }
         None => match started.filter(|one| one.parent().is_some()) {
             Some(started) => format!(
-                "{name} may not work in {folder}: it lies outside {}, where Plenary was started. {setting} allows other folders.",
+                "{name} may not work in {folder}: it is outside {}, where Plenary was started. \
+                 {setting} allows other folders.",
                 started.display()
             ),
             None => format!("{name} may not work in {folder}: {setting} must allow it first."),
@@ -109,7 +110,8 @@ pub(crate) fn tools(
     let name = &config.name;
     if !command.args.iter().any(|arg| arg.contains("{tools}")) {
         return Err(wrong(format!(
-            "{name} cannot be told which tools to use; leave `tools` away. (A program that takes a list gets it by {{tools}} in `args` of [providers.{name}].)"
+            "{name} cannot be told which tools to use; leave out `tools`. (To pass a list to a \
+             program that takes one, put {{tools}} in `args` of [providers.{name}].)"
         )));
     }
     // A name must stay one name, and must not become a flag.
@@ -118,7 +120,7 @@ pub(crate) fn tools(
     };
     if let Some(tool) = tools.iter().find(bad) {
         return Err(wrong(format!(
-            "{tool:?} is no name of a tool: names have no comma and do not begin with `-`."
+            "{tool:?} is not a valid tool name: names have no comma and do not start with `-`."
         )));
     }
     Ok(Some(tools.join(",")))

@@ -154,7 +154,10 @@ fn admit(
         return Ok(None);
     }
     if !access.inside {
-        check_host(access, headers)?;
+        // Load balancers ask by whatever name, and learn only whether the server is there.
+        if !is_watch(path) {
+            check_host(access, headers)?;
+        }
         origin::check(access, headers)?;
     }
     // A page cannot set headers of a websocket: its token comes in the first packet.
@@ -210,7 +213,7 @@ impl Access {
             None => {
                 let message = match given {
                     None => "An access token is required.",
-                    Some(_) => "This is not a token of this server.",
+                    Some(_) => "That is not this server's access token.",
                 };
                 Err(Problem::new(Code::Unauthorized, message)
                     .hint("Send `Authorization: Bearer …` with the value of PLENARY_TOKEN."))
@@ -238,7 +241,7 @@ fn check_host(access: &Access, headers: &HeaderMap) -> Result<(), Problem> {
     {
         return Ok(());
     }
-    Err(Problem::new(Code::ForbiddenHost, "This server is not addressed by that name.")
+    Err(Problem::new(Code::ForbiddenHost, "This server does not answer to that name.")
         .hint("Use 127.0.0.1 or localhost, or add the name to `hosts` in plenary.toml."))
 }
 
@@ -262,8 +265,10 @@ fn check_own(method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
     if is_own {
         return Ok(());
     }
-    Err(Problem::new(Code::ForbiddenOrigin, origin::FOREIGN)
-        .hint("A cookie counts for the server's own pages; programs send a token."))
+    Err(Problem::new(Code::ForbiddenOrigin, origin::FOREIGN).hint(
+        "The sign-in cookie works only on the server's own pages; programs must send a \
+               token.",
+    ))
 }
 
 /// The name without the port: `localhost:7171`, `[::1]:7171`.

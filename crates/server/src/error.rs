@@ -249,8 +249,8 @@ impl Problem {
             }
             Reject::NotNow { .. } => "Make room with DELETE /api/boards/{name}.",
             Reject::Taken(_) => {
-                "Choose another name, or replace that board: a file with `replace`, any other with \
-                 PATCH /api/boards/{name}."
+                "Choose another name, or replace that board: with `replace` for a file, otherwise \
+                 with PATCH /api/boards/{name}."
             }
             Reject::Invalid(_) | Reject::Forbidden(_) | Reject::NotInvited(_) | Reject::Stale => {
                 return reject.into();
@@ -260,10 +260,8 @@ impl Problem {
     }
 
     pub fn internal() -> Self {
-        Problem::new(Code::Internal, "Something went wrong inside Plenary.").hint(
-            "Please report it, with the server's log. A change may have been carried out all the \
-             same.",
-        )
+        Problem::new(Code::Internal, "Plenary hit an internal error.")
+            .hint("Please report it with the server's log. A change may have been made anyway.")
     }
 
     pub fn no_such_session(id: impl std::fmt::Display) -> Self {
@@ -285,56 +283,56 @@ impl From<ClerkError> for Problem {
             }
             ClerkError::WrongToken => {
                 not_your_agent("This agent token does not belong to this session.".into()).hint(
-                    "A token is for the board or council that gave it, as it was given last. One \
-                     that was lost is renewed by the operator of this server.",
+                    "A token works only on the whiteboard or council that issued it, and only the \
+                     latest one. The operator of this server can replace a lost one.",
                 )
             }
             ClerkError::NoAgent => {
-                not_your_agent("This needs the token of an agent that is registered here.".into())
+                not_your_agent("This needs the token of an agent that has joined here.".into())
                     .hint(
-                        "Register first; then send the `agentToken` that came back as the header \
-                         `Agent-Token`. One that was lost is renewed by the operator of this \
-                         server.",
+                        "Join first, then send the returned `agentToken` as the header \
+                         `Agent-Token`. The operator of this server can replace a lost one.",
                     )
             }
             ClerkError::NotYourAgent { agent, proven: Some(proven) } => {
                 not_your_agent(format!("The token is {proven}'s, not {agent}'s."))
             }
             ClerkError::NotYourAgent { agent, proven: None } => {
-                not_your_agent(format!("{agent} is somebody else's name here.")).hint(
-                    "Send the token that registering returned, as the header `Agent-Token` (over \
-                     MCP as `agent_token`), or choose another name.",
+                not_your_agent(format!("{agent} is someone else's name here.")).hint(
+                    "Send the token you got on joining as the header `Agent-Token` (over MCP as \
+                     `agent_token`), or choose another name.",
                 )
             }
             ClerkError::NotYours { kind, verb, by_token } => not_yours(format!(
-                "Only whoever opened this {kind}, or the operator of this server, may {verb} it."
+                "Only the person who opened this {kind}, or the operator of this server, can \
+                 {verb} it."
             ))
             .hint(match by_token {
                 true => {
-                    "Send the `agentToken` that opening it returned as the header `Agent-Token` \
-                     (over MCP as `agent_token`), or come in as whoever opened it."
+                    "Send the `agentToken` you got on opening it as the header `Agent-Token` (over \
+                     MCP as `agent_token`), or use the access token it was opened with."
                 }
-                false => "Use the access token that it was opened with, or the operator's.",
+                false => "Use the access token it was opened with, or the operator's.",
             }),
             ClerkError::NotYourSeat => not_yours(
-                "Only the person whose seat it is, who opened this session and the operator of \
-                 this server may speak for a person."
+                "Only that person, the person who opened this session, and the operator of this \
+                 server can answer for this seat."
                     .into(),
             )
             .hint(
-                "Send the person's `seatToken`, which whoever opened the session was given, as \
+                "Send the person's `seatToken`, which the person who opened the session has, as \
                  the header `Agent-Token`.",
             ),
             ClerkError::OtherSeat(own) => not_yours(format!("The token is for {own}.")),
             ClerkError::NotOperator(what) => {
-                not_yours(format!("Only the operator of this server may {what}.")).hint(
-                    "The operator comes in with the first of the server's access tokens, or from \
-                     the machine itself, and not as an agent.",
+                not_yours(format!("Only the operator of this server can {what}.")).hint(
+                    "The operator uses the first of the server's access tokens, or works on the \
+                     machine itself, and not as an agent.",
                 )
             }
             ClerkError::NotKept(problem) => Problem::new(Code::StoreFailed, problem),
             ClerkError::Unreadable(what) => {
-                let message = format!("The {what} was written and cannot be read.");
+                let message = format!("The {what} was saved but cannot be read back.");
                 Problem::new(Code::Internal, message)
             }
             ClerkError::Engine(error) => error.into(),
@@ -353,19 +351,19 @@ impl From<EngineError> for Problem {
             }
             EngineError::Taken(name) => {
                 Problem::new(Code::Taken, format!("The name {name} is taken.")).hint(
-                    "Choose another name, or go on with the session that has this one. \
-                     A name is never used twice, also after its session was removed.",
+                    "Choose another name, or continue the session that has this one. Names are \
+                     never reused, even after a session is removed.",
                 )
             }
             EngineError::KeyReused => Problem::new(
                 Code::IdempotencyKeyReused,
                 "This Idempotency-Key was used for another request.",
             )
-            .hint("Make a new key for each new request; repeat a key only to repeat the request."),
+            .hint("Use a new key for each request; reuse a key only to repeat the same request."),
             EngineError::Busy => Problem::new(Code::Busy, "Too many sessions are running at once.")
                 .hint("Try again when some have ended."),
             EngineError::Contended => {
-                Problem::new(Code::Busy, "Others are changing this session at the same moment.")
+                Problem::new(Code::Busy, "Others are changing this session right now.")
                     .hint("Try again.")
             }
             // The log of the program has the words.
@@ -392,8 +390,8 @@ impl From<Reject> for Problem {
             Reject::Forbidden(message) => Problem::new(Code::Forbidden, message),
             Reject::Taken(message) => Problem::new(Code::Taken, message),
             Reject::NotInvited(message) => Problem::new(Code::NotInvited, message)
-                .hint("Send the code that you were given as `invitation`."),
-            Reject::Stale => Problem::new(Code::NotNow, "This call has ended already."),
+                .hint("Send the code you were given as `invitation`."),
+            Reject::Stale => Problem::new(Code::NotNow, "This call has already ended."),
         }
     }
 }
@@ -405,11 +403,11 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::Unreadable(_) => Problem::new(
                 Code::StoreFailed,
-                "This version of Plenary cannot read what is stored.",
+                "This version of Plenary cannot read the stored data.",
             )
             .hint(
-                "A newer version may have written it: update this server, or ask one that \
-                         has been updated. `plenary store check` says which session it is.",
+                "A newer version may have written it: update this server, or use an updated one. \
+                 `plenary store check` says which session it is.",
             ),
             // A request writes once, so this is all of it.
             StoreError::NotWritten(_) => problem
@@ -419,8 +417,8 @@ impl From<StoreError> for Problem {
             | StoreError::Damaged(_)
             | StoreError::InUse(_)
             | StoreError::Fenced => problem.hint(
-                "`plenary doctor` says what is wrong. A change may have been carried out all the \
-                 same: repeat it with the same Idempotency-Key, which carries nothing out twice.",
+                "`plenary doctor` says what is wrong. A change may have been made anyway: repeat \
+                 it with the same Idempotency-Key, so that nothing is done twice.",
             ),
         }
     }
@@ -463,7 +461,7 @@ pub async fn not_found() -> Problem {
 }
 
 pub async fn method_not_allowed() -> Problem {
-    Problem::new(Code::MethodNotAllowed, "This address does not take this method.")
+    Problem::new(Code::MethodNotAllowed, "This address does not support this method.")
         .hint("GET /api/openapi.json lists every route; /docs shows it.")
 }
 
@@ -511,7 +509,7 @@ pub enum WriteProblems {
     /// There is no such thing.
     #[response(status = 404)]
     NotFound(ProblemBody),
-    /// The body came too slowly.
+    /// The body arrived too slowly.
     #[response(status = 408)]
     TooSlow(ProblemBody),
     /// Not in this state; the answer names the state and what is possible.
@@ -570,8 +568,8 @@ mod tests {
             EngineError::Taken("the plan".into()),
             Code::Taken,
             "The name the plan is taken.",
-            "Choose another name, or go on with the session that has this one. \
-             A name is never used twice, also after its session was removed.",
+            "Choose another name, or continue the session that has this one. Names are never \
+             reused, even after a session is removed.",
         );
         assert_eq!(Code::Taken.status(), StatusCode::CONFLICT);
     }
@@ -589,8 +587,8 @@ mod tests {
             StoreError::Failed("the disk is full".into()).into(),
             Code::StoreFailed,
             message,
-            "`plenary doctor` says what is wrong. A change may have been carried out all the \
-             same: repeat it with the same Idempotency-Key, which carries nothing out twice.",
+            "`plenary doctor` says what is wrong. A change may have been made anyway: repeat it \
+             with the same Idempotency-Key, so that nothing is done twice.",
         );
     }
 

@@ -21,8 +21,7 @@ use crate::error::{self, Code, Problem};
 #[into_params(parameter_in = Header)]
 #[allow(dead_code, reason = "it stands in the OpenAPI document only")]
 pub struct Key {
-    /// A second request with the same key changes nothing and answers with the
-    /// session as it stands.
+    /// A second request with the same key changes nothing and returns the session as it is now.
     #[param(
         rename = "Idempotency-Key",
         nullable = false,
@@ -52,9 +51,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
         let bytes = bytes.await.map_err(|rejection| {
             if rejection.status() == Code::TooLarge.status() {
                 let most = limits::BODY_BYTES;
-                Problem::new(Code::TooLarge, format!("A body may have {most} bytes."))
+                Problem::new(
+                    Code::TooLarge,
+                    format!("The body is too large; at most {most} bytes are allowed."),
+                )
             } else {
-                Problem::new(Code::InvalidJson, "The body could not be read to its end.")
+                Problem::new(Code::InvalidJson, "The body broke off before its end.")
             }
         })?;
         // What stands in place of all that was there before must be said.
@@ -109,14 +111,14 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
     if !bytes.trim_ascii_start().starts_with(b"{") {
         let problem = match serde_json::from_slice::<IgnoredAny>(bytes) {
             Ok(_) => "The body must be a JSON object.".to_owned(),
-            Err(error) => format!("The body is no JSON: {error}."),
+            Err(error) => format!("The body is not JSON: {error}."),
         };
         return Err(Problem::new(Code::InvalidJson, problem));
     }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let parsed = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         if !error.inner().is_data() {
-            let problem = format!("The body is no JSON: {}.", error.inner());
+            let problem = format!("The body is not JSON: {}.", error.inner());
             return Problem::new(Code::InvalidJson, problem);
         }
         let all = wrong_fields::<T>(bytes);
@@ -124,7 +126,7 @@ fn parse<T: DeserializeOwned>(headers: &HeaderMap, bytes: &[u8]) -> Result<T, Pr
         Problem::invalid(if all.is_empty() { vec![wrong_field(&error)] } else { all })
     })?;
     json.end().map_err(|error| {
-        Problem::new(Code::InvalidJson, format!("The body is no JSON: {error}."))
+        Problem::new(Code::InvalidJson, format!("The body is not JSON: {error}."))
     })?;
     Ok(parsed)
 }
@@ -217,7 +219,10 @@ fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
         let most = limits::IDEMPOTENCY_KEY_BYTES;
         Problem::new(
             Code::InvalidHeader,
-            format!("An Idempotency-Key has 1 to {most} printable ASCII characters and no spaces."),
+            format!(
+                "An Idempotency-Key must have 1 to {most} printable ASCII characters and no \
+                     spaces."
+            ),
         )
     })?;
     Ok(Some(key.to_owned()))

@@ -117,7 +117,7 @@ fn document_value() -> serde_json::Value {
 #[openapi(
     info(
         title = "Plenary",
-        description = "Models, agents and people deliberate; the record is kept.",
+        description = "Models, agents and people deliberate, and the record is kept.",
         license(name = "MIT OR Apache-2.0")
     ),
     servers((url = "/")),

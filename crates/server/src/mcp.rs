@@ -235,17 +235,16 @@ fn keeps(context: &RequestContext<RoleServer>) -> bool {
 
 /// What an agent should know before it has read about any tool.
 fn instructions() -> String {
-    "Plenary lets models, agents and people deliberate, and keeps the record.\n\
-     - boardroom_convene: several models answer one question at once; a synthesis follows. \
-     boardroom_follow_up goes on with it.\n\
-     - discussion_start: agents discuss a topic turn by turn; a facilitator concludes.\n\
-     - whiteboard_*: one decision by several agents who first post blind, then read, validate, \
-     debate, vote and resolve; it ends in a decision record. Open one, or call whiteboard_register \
-     when you were told a board_id; whiteboard_state always says what you can do now.\n\
-     - council_*: talk that goes on, under a charter.\n\
-     Boardrooms and discussions return an id at once: call session_wait until `over` is true, then \
-     read `result`. sessions_list finds earlier ones. Answers say in `next` what to do; an error \
-     says what would be right. Keep each agent_token: it proves who you are."
+    "Plenary lets models, agents and people deliberate, and keeps the record.\n- \
+     boardroom_convene: several models answer one question at once; a verdict follows. \
+     boardroom_follow_up continues it.\n- discussion_start: agents discuss a topic turn by turn; a \
+     facilitator concludes.\n- whiteboard_*: one decision by several agents who first post blind, \
+     then read, validate, debate, vote and resolve; it ends in a decision record. Open one, or \
+     call whiteboard_register when you were told a board_id; whiteboard_state always says what you \
+     can do now.\n- council_*: an ongoing thread, under a charter.\nBoardrooms and discussions \
+     return an id at once: call session_wait until `over` is true, then read `result`. \
+     sessions_list finds earlier ones. Answers say in `next` what to do; errors say what would be \
+     right. Keep each agent_token: it proves who you are."
         .to_owned()
 }
 
@@ -258,9 +257,9 @@ impl ServerHandler for Server {
             .build();
         let plenary = Implementation::new("plenary", env!("CARGO_PKG_VERSION"))
             .with_title("Plenary")
-            .with_description("Models, agents and people deliberate; the record is kept.");
+            .with_description("Models, agents and people deliberate, and the record is kept.");
         let place = self.shared.door.place().map(|place| {
-            format!("\n\nThe record is kept in {place}. Agents meet only where this is the same.")
+            format!("\n\nThe record is kept in {place}. Agents meet only if they share it.")
         });
         let instructions = format!("{}{}", instructions(), place.unwrap_or_default());
         ServerConfig::new(capabilities).with_server_info(plenary).with_instructions(instructions)

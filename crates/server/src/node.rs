@@ -64,7 +64,7 @@ async fn words(
     let now_ms = app.engine.clock().now().as_millisecond();
     let given = headers.get(HEADER).and_then(|given| given.to_str().ok()).unwrap_or_default();
     if !is_proven(&secret, id, given, now_ms) {
-        return Err(Problem::new(Code::Unauthorized, "Only nodes of this store may ask for this."));
+        return Err(Problem::new(Code::Unauthorized, "Only nodes of this store can ask for this."));
     }
     if let Some(Extension(peer)) = peer {
         peer.prove()?;

@@ -62,7 +62,10 @@ pub async fn keep(
 }
 
 fn too_large(most: usize) -> Problem {
-    Problem::new(Code::TooLarge, format!("A body may have {most} bytes."))
+    Problem::new(
+        Code::TooLarge,
+        format!("The body is too large; at most {most} bytes are allowed."),
+    )
 }
 
 struct Kept {
@@ -131,11 +134,12 @@ impl HttpBody for Kept {
                 let engine = self.engine.clone();
                 let late = self.late.get_or_insert_with(|| engine.clock().sleep(left));
                 ready!(late.poll_unpin(cx));
-                let slow = Problem::new(Code::TooSlow, "The body came too slowly.").hint(format!(
-                    "Send it within {} seconds, and at least {} bytes a second.",
-                    limits::BODY_MS / 1_000,
-                    limits::BODY_BYTES_PER_SECOND
-                ));
+                let slow =
+                    Problem::new(Code::TooSlow, "The body arrived too slowly.").hint(format!(
+                        "Send it within {} seconds, and at least {} bytes a second.",
+                        limits::BODY_MS / 1_000,
+                        limits::BODY_BYTES_PER_SECOND
+                    ));
                 Poll::Ready(Some(Err(self.fail(slow))))
             }
         }

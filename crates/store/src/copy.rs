@@ -186,7 +186,8 @@ async fn belongs_together(
     if target.secret().await? != secret {
         if !there.is_empty() || !target.removed().await?.is_empty() {
             return Err(StoreError::NotWritten(
-                "the target holds sessions that are not from the source; a copy needs an empty store"
+                "the target contains sessions that are not from the source; a copy needs an empty \
+                 store"
                     .into(),
             ));
         }
@@ -201,7 +202,7 @@ async fn belongs_together(
         };
         if is_newer {
             return Err(StoreError::NotWritten(format!(
-                "the target was written to since it was copied (session {id}); nothing of it is overwritten"
+                "the target has changed since it was copied (session {id}); nothing was overwritten"
             )));
         }
     }

@@ -61,7 +61,7 @@ impl Lock {
     pub(crate) fn take(folder: &Path, holder: &Holder) -> Result<Lock, StoreError> {
         let mut file = open_private(&folder.join(LOCK_FILE)).map_err(|error| {
             StoreError::Failed(format!(
-                "the data folder {} cannot be written: {error}",
+                "cannot write to the data folder {}: {error}",
                 folder.display()
             ))
         })?;

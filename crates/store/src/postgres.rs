@@ -14,7 +14,7 @@ mod writer;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -40,6 +40,8 @@ const READERS: usize = 8;
 /// Rows that `check` writes to in turn.
 const BEATS: i64 = 16;
 const MS_PER_DAY: i64 = 24 * 3_600_000;
+/// By how much clocks may differ before it is worth a word.
+const CLOCK_OFF_MS: u64 = 5_000;
 
 /// Opens the log in a database, making its tables when there are none. Any number of
 /// processes may have it open.
@@ -52,11 +54,22 @@ pub async fn open(address: &Address) -> Result<PostgresStore, StoreError> {
     let counts = Arc::new(Counts::default());
     let pool = Arc::new(Pool::new(options.clone(), READERS, counts.clone()));
     let secret = reads::secret(&pool).await?;
-    let sender = pool
+    let (sender, now_ms): (_, i64) = pool
         .ask(|connection| {
-            sqlx::query_scalar("select gen_random_uuid()").fetch_one(connection).boxed()
+            let asked = "select gen_random_uuid(),
+                (extract(epoch from clock_timestamp()) * 1000)::bigint";
+            sqlx::query_as(asked).fetch_one(connection).boxed()
         })
         .await?;
+    let here = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let off_ms = i64::try_from(here.as_millis()).unwrap_or(i64::MAX).saturating_sub(now_ms);
+    if off_ms.unsigned_abs() > CLOCK_OFF_MS {
+        tracing::warn!(
+            off_ms,
+            "this machine's clock and the database's do not agree: deadlines come at wrong times, \
+             and nodes more than a minute apart show no live text of each other"
+        );
+    }
     let notices = Notices::start(sender, pool.clone(), address.listening(), counts.clone());
     let writer = Writer::start(&options, &notices, &counts);
     let beats = AtomicI64::default();

@@ -51,8 +51,8 @@ fn time(ms: i64) -> Result<Timestamp, StoreError> {
 pub(crate) const LABEL: i64 = (1 << 24) - 1;
 
 pub(crate) const SESSION: &str =
-    "select id, kind, name, project, coalesce(label, title), status, active, waits_for, imported,
-         pinned, version, epoch, created_at, updated_at
+    "select id, kind, name, project, coalesce(label, title), label is not null, status, active,
+         waits_for, imported, pinned, version, epoch, created_at, updated_at
      from stream";
 
 pub(crate) type SessionTuple = (
@@ -61,6 +61,7 @@ pub(crate) type SessionTuple = (
     Option<String>,
     Option<String>,
     String,
+    bool,
     String,
     bool,
     String,
@@ -79,6 +80,7 @@ pub(crate) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         name,
         project,
         title,
+        renamed,
         status,
         active,
         waits_for,
@@ -95,6 +97,7 @@ pub(crate) fn session(row: SessionTuple) -> Result<SessionRow, StoreError> {
         name,
         project,
         title,
+        renamed,
         status,
         active,
         waits_for: serde_json::from_str(&waits_for)

@@ -73,7 +73,7 @@ pub async fn open(folder: &Path, holder: Holder) -> Result<SqliteStore, StoreErr
     let secret = reads::secret(&readers).await?;
     let files = [file.clone(), beside(&file, "-wal"), folder.join(LOCK_FILE)];
     let place = Place::of(files).map_err(|error| {
-        StoreError::Failed(format!("the data folder {} cannot be read: {error}", folder.display()))
+        StoreError::Failed(format!("cannot read the data folder {}: {error}", folder.display()))
     })?;
     let place = Arc::new(place);
     let nodes = Arc::new(Nodes::default());
@@ -343,7 +343,7 @@ fn make_folder(folder: &Path) -> Result<(), StoreError> {
         builder.mode(0o700);
     }
     builder.create(folder).map_err(|error| {
-        StoreError::Failed(format!("the data folder {} cannot be made: {error}", folder.display()))
+        StoreError::Failed(format!("cannot create the data folder {}: {error}", folder.display()))
     })
 }
 
@@ -393,6 +393,7 @@ fn migrations() -> Migrator {
         migration(8, "lasting", include_str!("../migrations/sqlite/0008_lasting.sql")),
         migration(9, "spending", include_str!("../migrations/sqlite/0009_spending.sql")),
         migration(10, "label", include_str!("../migrations/sqlite/0010_label.sql")),
+        migration(11, "now", include_str!("../migrations/sqlite/0011_now.sql")),
     ])
 }
 

@@ -1,6 +1,9 @@
 //! A database of one's own for a test, on the server that `scripts/postgres` has started.
 
+use std::convert::Infallible;
 use std::str::FromStr;
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
@@ -21,7 +24,8 @@ impl Database {
         let server = PgConnectOptions::from_str(&server).unwrap_or_default();
         let name = format!("test_{}", uuid::Uuid::now_v7().simple());
         let database = Database { server, name };
-        database.administer(format!("create database {}", database.name));
+        let create = format!("create database {}", database.name);
+        database.administer(create).recv().ok();
         Some(database)
     }
 
@@ -35,26 +39,33 @@ impl Database {
         self.server.clone().database(&self.name).connect().await
     }
 
-    /// On a thread of its own, because a test may or may not run in a runtime.
-    fn administer(&self, statement: String) {
+    /// On a thread of its own, because a test may or may not run in a runtime. Nothing is ever
+    /// received: the other end goes when it is done.
+    fn administer(&self, statement: String) -> Receiver<Infallible> {
         let server = self.server.clone();
-        let work = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            runtime.map_err(sqlx::Error::Io)?.block_on(async {
-                let mut connection = server.connect().await?;
-                sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&mut connection).await?;
-                connection.close().await
-            })
+        let work = async move {
+            let mut connection = server.connect().await?;
+            sqlx::raw_sql(sqlx::AssertSqlSafe(statement)).execute(&mut connection).await?;
+            connection.close().await
         };
-        let done = std::thread::spawn(work).join();
-        if let Ok(Err(error)) = done {
-            tracing::error!(%error, "the test's database");
-        }
+        let (other_end, done) = mpsc::channel();
+        std::thread::spawn(move || {
+            let _other_end = other_end;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let done = runtime.map_err(sqlx::Error::Io).and_then(|runtime| runtime.block_on(work));
+            if let Err(error) = done {
+                tracing::error!(%error, "the test's database");
+            }
+        });
+        done
     }
 }
 
 impl Drop for Database {
+    /// The server waits until every connection that is being made has been made. One of them
+    /// may be of this very task, which goes on only after this: so nobody waits for long.
     fn drop(&mut self) {
-        self.administer(format!("drop database if exists {} with (force)", self.name));
+        let gone = self.administer(format!("drop database if exists {} with (force)", self.name));
+        gone.recv_timeout(Duration::from_secs(2)).ok();
     }
 }

@@ -137,7 +137,7 @@ async fn everything_goes_over_and_comes_back() {
     // Nothing newer is overwritten, nothing foreign is mixed in, nothing in use is touched.
     write(&nodes, adding(id(1), 3, vec![event("newer", true)])).await;
     let refused = run(&here, &there).await.unwrap_err().to_string();
-    assert!(refused.contains("was written to since it was copied"), "{refused}");
+    assert!(refused.contains("has changed since it was copied"), "{refused}");
     nodes.renew("node", None, Duration::from_secs(60)).await.unwrap();
     let refused = run(&here, &there).await.unwrap_err().to_string();
     assert!(refused.contains("nodes are using the target"), "{refused}");

@@ -305,6 +305,7 @@ async fn a_database_of_the_first_release_keeps_its_rows() {
         name: None,
         project: None,
         title: "a title".into(),
+        renamed: false,
         status: "open".into(),
         active: true,
         waits_for: vec![],

@@ -100,7 +100,7 @@ fn append(session: SessionId, expected: u64, events: u64) -> Append {
 async fn check_log(folder: &Path, acknowledged: &BTreeMap<SessionId, u64>) {
     let store = open(folder, this_test()).await.unwrap();
     // A kill is not taken for damage. One that hits the middle of a write may show.
-    let lost = store.told().filter(|told| told.contains("had been carried out"));
+    let lost = store.told().filter(|told| told.contains("had been completed"));
     assert_eq!(lost, None);
     for (session, version) in acknowledged {
         let row = store.session(*session).await.unwrap().unwrap();

@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core";
-import { board, boardView, settled } from "../arrange";
+import { board, boardView, got, settled } from "../arrange";
 import {
   ADVOCATE,
   advisor,
@@ -107,7 +107,7 @@ story(
     await theVerdict(page).getByRole("button", { name: "Synthesize 1 of 3" }).click();
     await theVerdict(page).getByText("Start with a trial of two weeks").waitFor();
     await theVerdict(page)
-      .getByText(/Advocate did not answer/)
+      .getByText(/Advocate did not finish/)
       .waitFor();
   },
 );
@@ -154,7 +154,7 @@ story("a failed advisor says why and is asked again", async ({ models, server, p
   await panel(page, "Critic").getByText("failed", { exact: true }).waitFor();
   await theVerdict(page).getByText("Without the critic.").waitFor();
   const absent = await theVerdict(page)
-    .getByText(/Critic did not answer/)
+    .getByText(/Critic did not finish/)
     .boundingBox();
   const headline = await theVerdict(page).getByText("The advisors would begin").boundingBox();
   expect(absent?.y).toBeLessThan(headline?.y ?? 0);
@@ -185,7 +185,7 @@ story("a verdict now, from those who are done", async ({ models, server, person 
   await page.getByRole("button", { name: "Synthesize 2 of 3 now" }).click();
   await theVerdict(page).getByText("Two were enough.").waitFor();
   await theVerdict(page)
-    .getByText(/Analyst did not answer/)
+    .getByText(/Analyst did not finish/)
     .waitFor();
   await panel(page, "Analyst").getByText("Stopped here.").waitFor();
   expect(await saidBy(page, "Analyst")).toContain("slow12");
@@ -213,7 +213,7 @@ story("an attempt that broke off stays in sight", async ({ models, server, perso
   await models.release("first");
   const before = answer(page, "Critic").getByRole("region", { name: "Attempt 1" });
   await before.getByText("first12").waitFor();
-  await before.getByText("broke off after 12 words").waitFor();
+  await before.getByText("interrupted after 12 words").waitFor();
   await answer(page, "Critic").getByText("second5").waitFor();
   await before.getByText("first12").waitFor();
   await models.release("second");
@@ -588,7 +588,7 @@ story("a follow-up goes on on the same board", async ({ models, server, person }
   await say("Third");
   await box.fill("@nobody And at night?");
   await box.press("Enter");
-  await page.getByText(/no advisor is called @nobody/).waitFor();
+  await page.getByText(/there is no advisor @nobody/).waitFor();
   await box.fill("@critic And at night?");
   await page.getByText("Only Critic").waitFor();
   await page.getByRole("button", { name: "Ask", exact: true }).click();
@@ -640,6 +640,34 @@ story("a board keeps to its budget and says so", async ({ models, server, person
   await answer(page, "Expert").getByText("Out of budget.").waitFor();
 });
 
+story("a board that has spent its budget is given more", async ({ models, server, person }) => {
+  await models.say(verdict({ text: sections("Begin.") }), anyAdvisor({ text: "Said." }));
+  const budget = { tokens: 2_000, whenSpent: "stop" } as const;
+  const id = await board(server, { prompt: "Should we?", budget });
+  await settled(server, id);
+  const somebody = await person();
+  const { page } = somebody;
+  somebody.forgive(/422/);
+  await page.goto(`/boardrooms/${id}`);
+  await answer(page, "Critic").getByText("Out of budget.").waitFor();
+  await page.getByRole("main").getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Change budget…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change the budget" });
+  const tokens = dialog.getByLabel("Tokens");
+  expect(await tokens.inputValue()).toBe("2000");
+  await tokens.fill("7");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").waitFor();
+  await tokens.fill("60,000");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.locator(".session-facts").getByText("of 60,000").waitFor();
+  expect((await boardView(server, id)).budget).toMatchObject({ tokens: 60_000, whenSpent: "stop" });
+  await page.getByRole("button", { name: "Resume" }).click();
+  await answer(page, "Critic").getByText("Said.").waitFor();
+  await theVerdict(page).getByText("Begin.").waitFor();
+});
+
 story("the advisors vote later, and one is passed over", async ({ models, server, person }) => {
   await models.say(
     verdict({ text: sections("Begin.") }),
@@ -654,14 +682,14 @@ story("the advisors vote later, and one is passed over", async ({ models, server
   await page.goto(`/boardrooms/${id}`);
   await page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
   await page.getByRole("button", { name: "Answer as Expert" }).click();
-  await theVerdict(page).getByRole("button", { name: "Let them vote now" }).click();
+  await theVerdict(page).getByRole("button", { name: "Hold a vote" }).click();
   await page.getByRole("form", { name: "Ada’s ballot" }).waitFor();
   await page.getByRole("button", { name: "Continue without Ada’s vote" }).click();
   await page.getByRole("form", { name: "Ada’s ballot" }).waitFor({ state: "detached" });
   await models.release("votes");
   await expect.poll(async () => (await boardView(server, id)).status).toBe("closed");
   const map = page.getByRole("region", { name: "Map", exact: true });
-  await map.getByText(/Without Expert \(stopped\)/).waitFor();
+  await map.getByText(/No votes from Expert \(stopped\)/).waitFor();
 });
 
 story("whoever has not begun to write is not said to", async ({ models, server, person }) => {
@@ -771,7 +799,7 @@ story(
     const tokens = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
     await facts.getByText(`${tokens.toLocaleString("en")} of 60,000`).waitFor();
     await facts.getByText(`$${cost.toFixed(4)} of $0.50`).waitFor();
-    await facts.getByText("at most 15 min").waitFor();
+    await facts.getByText("15 min limit").waitFor();
     // Each answer tells its own part.
     await panel(page, "Critic")
       .getByText(/\d in · \d+ out · \$0\.\d{4}/)
@@ -780,3 +808,68 @@ story(
   {},
   PRICES,
 );
+
+story("a board is renamed on its own page, for every list", async ({ models, server, person }) => {
+  await models.say(verdict({ text: sections("Begin.") }), anyAdvisor({ text: "Said." }));
+  const id = await board(server, { prompt: QUESTION });
+  await settled(server, id);
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  const more = () => page.getByRole("main").getByRole("button", { name: "More", exact: true });
+  await more().click();
+  await page.getByRole("menuitem", { name: "Rename…" }).click();
+  const field = page.getByRole("dialog").getByLabel("Title");
+  await field.fill("The cache question");
+  await field.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "The cache question" }).waitFor();
+  // What was asked stays in sight.
+  await page.getByRole("main").getByText(QUESTION, { exact: true }).first().waitFor();
+  await expect.poll(() => page.title()).toContain("The cache question");
+  await more().click();
+  await page.getByRole("menuitem", { name: "Pin to the top" }).click();
+  await expect
+    .poll(async () => (await got(server.api.GET("/api/sessions")))[0])
+    .toMatchObject({ title: "The cache question", renamed: true, pinned: true });
+
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "The cache question" }).waitFor();
+  await more().click();
+  await page.getByRole("menuitem", { name: "Unpin" }).waitFor();
+  await page.getByRole("menuitem", { name: "Rename…" }).click();
+  await field.fill("");
+  await field.press("Enter");
+  await page.getByRole("heading", { level: 1, name: QUESTION }).waitFor();
+});
+
+story("another model takes over from one that waits", async ({ models, server, person }) => {
+  await models.say(
+    verdict({ text: sections("Begin.") }),
+    { when: { model: "beta" }, fault: { rateLimited: { retryAfter: 40 } } },
+    anyAdvisor({ text: "Said." }),
+  );
+  const id = await board(server, {
+    prompt: QUESTION,
+    advisors: [
+      { role: "advocate", model: "ollama/alpha" },
+      { role: "critic", model: "ollama/beta" },
+    ],
+    budget: { tokens: 60_000 },
+  });
+  const { page } = await person();
+  await page.goto(`/boardrooms/${id}`);
+  const critic = panel(page, "Critic");
+  await critic.getByText("retrying").waitFor();
+  // What is kept for it is told apart from what is spent.
+  await page.getByText(/% spent, \d+% reserved/).waitFor();
+  await critic.getByRole("button", { name: "Another model" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Model").selectOption("ollama/beta");
+  expect(await dialog.getByRole("button", { name: "Ask" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Model").selectOption("ollama/gamma");
+  await dialog.getByRole("button", { name: "Ask" }).click();
+  await theVerdict(page).getByText("Begin.").waitFor();
+  await settled(server, id);
+  const view = await boardView(server, id);
+  expect(view.advisors[1]).toMatchObject({ model: "ollama/gamma", status: "done" });
+  expect(view.budget?.reservedTokens).toBeUndefined();
+});

@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { board, boardView, got, settled } from "../arrange";
-import { advisor, anyAdvisor, sections, verdict } from "../cast";
+import { advisor, anyAdvisor, ballot, PRICES, sections, verdict } from "../cast";
 import { expect, story } from "../stage";
 
 const PNG = Buffer.from(
@@ -35,6 +35,11 @@ story("a board of one's own is added, convened, changed and removed", async (sta
     .selectOption({ label: agent?.name ?? "" });
   await form.getByRole("button", { name: "More for advisor 3" }).click();
   await form.getByRole("spinbutton", { name: "Answers at once of advisor 3" }).fill("2");
+  // What was filled in survives a reload.
+  await page.reload();
+  await expect
+    .poll(() => form.getByRole("textbox", { name: "Name", exact: true }).inputValue())
+    .toBe("Security board");
   await form.getByRole("button", { name: "Save" }).click();
 
   const mine = page.getByRole("region", { name: "Yours" });
@@ -76,7 +81,7 @@ story("a board of one's own is added, convened, changed and removed", async (sta
     .getByRole("dialog", { name: "Remove Security board" })
     .getByRole("button", { name: "Remove" })
     .click();
-  await mine.getByText("No boards of your own yet").waitFor();
+  await mine.getByText("You have no boards yet").waitFor();
 });
 
 story("a board goes out as a file and comes back", async ({ server, person }) => {
@@ -180,3 +185,67 @@ story("files come by button and by paste, and can be opened", async (stage) => {
   await page.getByRole("menuitem", { name: "plan.md" }).click();
   await page.getByRole("dialog", { name: "plan.md" }).getByText("# The plan").waitFor();
 });
+
+story("a question is changed and put to the same board again", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(verdict({ text: sections("Yes.") }), ballot(), anyAdvisor({ text: "Read." }));
+  const id = await board(server, {
+    prompt: "Does this plan hold?",
+    context: [
+      { name: "plan.md", text: "# The plan" },
+      { name: "plan.png", data: PNG.toString("base64") },
+    ],
+    advisors: [
+      { role: "Compliance officer", initials: "CO", model: "ollama/beta" },
+      { role: "critic", systemPrompt: "Find the hole.", tries: 2 },
+    ],
+    ballot: true,
+  });
+  await settled(server, id);
+  const { page } = await person();
+  await page.goto("/boardrooms");
+  await page.getByRole("textbox", { name: "Question for the board" }).fill("Half a thought");
+  await page.goto(`/boardrooms/${id}`);
+  await page.getByRole("main").getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Edit and ask again" }).click();
+  const question = page.getByRole("textbox", { name: "Question for the board" });
+  await expect.poll(() => question.inputValue()).toBe("Does this plan hold?");
+  await page.getByText("You have an unsent draft: “Half a thought”").waitFor();
+  const chips = page.getByRole("list", { name: "Attached files" });
+  for (const name of ["plan.md", "plan.png"]) await chips.getByText(name).waitFor();
+  await question.fill("Does this plan hold next year?");
+  await page.getByRole("button", { name: "Convene", exact: true }).click();
+  await page.waitForURL((url) => /boardrooms\/./.test(url.pathname) && !url.href.includes(id));
+  const next = page.url().split("/").at(-1) ?? "";
+  await settled(server, next);
+  const view = await boardView(server, next);
+  expect(view).toMatchObject({
+    prompt: "Does this plan hold next year?",
+    ballot: true,
+    context: [{ name: "plan.md" }],
+    images: [{ name: "plan.png" }],
+    advisors: [
+      { name: "Compliance officer", initials: "CO", model: "ollama/beta" },
+      { name: "Critic", systemPrompt: "Find the hole.", tries: 2 },
+    ],
+  });
+});
+
+story(
+  "what a board would take is told before it is convened",
+  async ({ person }) => {
+    const { page } = await person();
+    await page.goto("/");
+    await page.getByRole("textbox", { name: "Your question" }).fill("Should we?");
+    await page.getByText(/^Estimate: About \$\d\.\d\d–\$\d\.\d\d+$/).waitFor();
+    await page.getByRole("link", { name: "More options" }).click();
+    await page.getByText(/^Estimate: 4 calls, [\d.k,]+–[\d.k,]+ tokens, \$/).waitFor();
+    await page.getByRole("button", { name: /Full Board/ }).click();
+    await page.getByText(/^Estimate: 7 calls, /).waitFor();
+    // Nothing is asked, nothing is foreseen.
+    await page.getByRole("textbox", { name: "Question for the board" }).fill("");
+    await page.getByText(/^Estimate: 7 calls, /).waitFor({ state: "detached" });
+  },
+  {},
+  PRICES,
+);

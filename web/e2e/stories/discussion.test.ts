@@ -108,7 +108,7 @@ story("a person speaks in a discussion", async ({ models, server, person }) => {
   await page.goto("/");
   // Whoever is awaited is told at the door.
   await page
-    .getByText(/[Ww]aits for Ada/)
+    .getByText(/[Ww]aiting for Ada/)
     .first()
     .waitFor();
   await page.goto(`/discussions/${id}`);

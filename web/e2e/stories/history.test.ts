@@ -1,4 +1,7 @@
-import { board, council, settled, Whiteboard } from "../arrange";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { board, boardView, council, settled, Whiteboard } from "../arrange";
 import { anyAdvisor, sections, verdict } from "../cast";
 import { expect, story } from "../stage";
 
@@ -64,7 +67,7 @@ story("a row says what came of it, and where a word was found", async (stage) =>
   expect(page.url()).not.toContain(id);
 });
 
-story("a session is renamed in place and pinned to the top", async ({ server, person }) => {
+story("a session is renamed and pinned to the top", async ({ server, person }) => {
   await council(server, { name: "mascots", charter: "All about animals." });
   await council(server, { name: "offices", charter: "Where we sit." });
   const { page } = await person();
@@ -73,12 +76,13 @@ story("a session is renamed in place and pinned to the top", async ({ server, pe
   await rows.getByText("All about animals.").waitFor();
   await page.getByRole("button", { name: "Actions for “All about animals.”" }).click();
   await page.getByRole("menuitem", { name: "Rename" }).click();
-  const field = page.getByLabel("New title for “All about animals.”");
+  const field = page.getByRole("dialog").getByLabel("Title");
   await field.fill("The capybara question");
   await field.press("Enter");
   await rows.getByText("The capybara question").waitFor();
+  // Whoever renamed it goes on from there.
   await expect
-    .poll(() => page.evaluate(() => document.activeElement?.textContent ?? ""))
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? ""))
     .toContain("The capybara question");
 
   await page.getByRole("button", { name: "Actions for “The capybara question”" }).click();
@@ -97,4 +101,61 @@ story("a session is renamed in place and pinned to the top", async ({ server, pe
   await page.getByRole("button", { name: "Actions for “The capybara question”" }).click();
   await page.getByRole("menuitem", { name: "Unpin" }).click();
   await pinned.waitFor({ state: "detached" });
+});
+
+story("several sessions are pinned, exported, stopped and removed at once", async (stage) => {
+  const { models, server, person } = stage;
+  await models.say(anyAdvisor({ text: "Slowly", hold: "slow", holdAfter: 0 }));
+  const running = await board(server, { prompt: "May we ship on Fridays?" });
+  await models.reached("slow", 3);
+  await council(server, { name: "mascots", charter: "All about animals." });
+  await council(server, { name: "offices", charter: "Where we sit." });
+  await council(server, { name: "lunches", charter: "What we eat." });
+  const { page } = await person();
+  await page.goto("/history");
+  const box = (title: string) => page.getByRole("checkbox", { name: `Select “${title}”` });
+  const bar = page.getByRole("region", { name: "Selected sessions" });
+  await box("What we eat.").click();
+  // With Shift, all between are chosen too.
+  await box("All about animals.").click({ modifiers: ["Shift"] });
+  await bar.getByText("3 selected").waitFor();
+  expect(await box("Where we sit.").isChecked()).toBe(true);
+  await box("Where we sit.").click();
+  await bar.getByRole("button", { name: "Pin" }).click();
+  const pinned = page.getByRole("list", { name: "Pinned sessions" });
+  await expect.poll(() => pinned.getByRole("link").count()).toBe(2);
+  // What was chosen stays chosen; the button now takes it back.
+  await bar.getByRole("button", { name: "Unpin" }).click();
+  await pinned.waitFor({ state: "detached" });
+
+  const download = page.waitForEvent("download");
+  await bar.getByRole("button", { name: "Export" }).click();
+  const file = join(mkdtempSync(join(tmpdir(), "plenary-e2e-")), "sessions.md");
+  await (await download).saveAs(file);
+  const text = readFileSync(file, "utf8");
+  expect(text).toContain("All about animals.");
+  expect(text).toContain("What we eat.");
+
+  // By the keyboard alone.
+  await page.keyboard.press("Escape");
+  await bar.waitFor({ state: "detached" });
+  const link = (title: string) => page.getByRole("main").getByRole("link", { name: title });
+  await link("May we ship on Fridays?").focus();
+  await page.keyboard.press("x");
+  await bar.getByText("1 selected").waitFor();
+  await bar.getByRole("button", { name: "Stop" }).click();
+  await bar.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await expect.poll(async () => (await boardView(server, running)).status).toBe("stopped");
+  await link("Where we sit.").focus();
+  await page.keyboard.press("x");
+  await bar.getByRole("button", { name: "Remove…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Permanently remove 2 sessions?" });
+  await dialog.getByText("Where we sit.").waitFor();
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await page.getByText("2 sessions", { exact: true }).waitFor();
+  await bar.waitFor({ state: "detached" });
+  // The focus is on a row, not lost with what it was on.
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.className))
+    .toContain("session-row");
 });

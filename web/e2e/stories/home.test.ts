@@ -34,12 +34,90 @@ story(
   { OLLAMA_HOST: "http://127.0.0.1:9" },
 );
 
+const OFFERS = {
+  engine: true,
+  machine: { memoryBytes: 16e9, diskBytes: 50e9, cores: 8 },
+  found: [],
+  downloads: [
+    { name: "tiny", bytes: 93e6, licence: "Apache-2.0", goodFor: "a look around", fits: true },
+    { name: "medium", bytes: 639e6, licence: "MIT", goodFor: "coherent boards", fits: true },
+    { name: "huge", bytes: 90e9, licence: "MIT", goodFor: "everything", fits: false },
+  ],
+  suggestion: { kind: "download", model: "medium", message: "medium suits it" },
+};
+
+story(
+  "without a model one is downloaded by a click, or a key is pasted",
+  async ({ person }) => {
+    const { page } = await person();
+    const pulls: object[] = [];
+    const keys: unknown[] = [];
+    const json = (data: unknown) => ({ json: { success: true, data } });
+    await page.route("**/api/offers", (route) => route.fulfill(json(OFFERS)));
+    await page.route("**/api/pulls", (route) => {
+      const sent = route.request().postDataJSON() as { model: string } | null;
+      if (sent) pulls.push({ ...sent, id: "1", state: "running", bytes: 1e6, totalBytes: 639e6 });
+      return route.fulfill(json(sent ? pulls.at(-1) : pulls));
+    });
+    await page.route("**/api/pulls/1", (route) => {
+      Object.assign(pulls[0] ?? {}, { state: "stopped" });
+      return route.fulfill(json(pulls[0]));
+    });
+    await page.route("**/api/settings/keys/*", (route) => {
+      keys.push(new URL(route.request().url()).pathname.split("/").at(-1));
+      return route.fulfill(json({}));
+    });
+    await page.goto("/");
+    const download = page.getByRole("region", { name: "Download a model" });
+    // What suits the machine comes first, and what does not fit is not offered.
+    await download.getByText("Coherent boards").waitFor();
+    expect(await download.getByRole("option").allInnerTexts()).toEqual([
+      "medium · 639 MB",
+      "tiny · 93 MB",
+    ]);
+    await download.getByRole("button", { name: "Download 639 MB" }).click();
+    await download.getByRole("progressbar", { name: "Downloading medium" }).waitFor();
+    await download.getByRole("button", { name: "Cancel" }).click();
+    await download.getByRole("combobox").selectOption("tiny");
+    await download.getByText("A look around").waitFor();
+    await download.getByText("License: Apache-2.0").waitFor();
+
+    const paste = page.getByRole("region", { name: "Paste an API key" });
+    await paste.getByLabel("API key").fill("hello");
+    await paste.getByText("Plenary does not recognize this key").waitFor();
+    await paste.getByLabel("API key").fill("sk-ant-not-a-key");
+    await paste.getByRole("button", { name: "Use this key" }).click();
+    await expect.poll(() => paste.getByLabel("API key").inputValue()).toBe("");
+    expect(keys).toEqual(["anthropic"]);
+  },
+  { OLLAMA_HOST: "http://127.0.0.1:9" },
+);
+
+story("what this browser has stored and cannot be read is discarded", async ({ person }) => {
+  const somebody = await person();
+  somebody.forgive(/TypeError|Cannot read/);
+  const { page } = somebody;
+  await page.goto("/settings");
+  await page.evaluate(() => {
+    // Of another version, and in a shape that no check foresees.
+    const setup = { seats: [null], synthesizer: "", quorum: "", graceSeconds: "", ballot: false };
+    localStorage.setItem("plenary.board", JSON.stringify(setup));
+    localStorage.setItem("plenary.board.draft", "7");
+  });
+  await page.goto("/boardrooms");
+  await page.getByText("Something went wrong on this page").waitFor();
+  await page.getByRole("button", { name: "Discard it…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Discard and reload" }).click();
+  await page.getByRole("textbox", { name: "Question for the board" }).waitFor();
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([]);
+});
+
 story("what was chosen on Home is there among more choices", async ({ person }) => {
   const { page } = await person();
   await page.goto("/");
   await page.getByRole("textbox", { name: "Your question" }).fill("Do we need a mascot?");
   await page.getByRole("radio", { name: /Devil’s Court|Devil's Court/ }).check();
-  await page.getByRole("link", { name: "More choices" }).click();
+  await page.getByRole("link", { name: "More options" }).click();
   const box = page.getByRole("textbox", { name: "Question for the board" });
   await expect.poll(() => box.inputValue()).toBe("Do we need a mascot?");
   const chosen = page.getByRole("button", { name: /Devil’s Court|Devil's Court/ });
@@ -68,7 +146,7 @@ story("words stay as they were typed on their way through an address", async (st
   const words = "Is a%20b & c%26d = 100 % + 1?";
   await page.goto("/");
   await page.getByRole("textbox", { name: "Your question" }).fill(words);
-  await page.getByRole("link", { name: "More choices" }).click();
+  await page.getByRole("link", { name: "More options" }).click();
   const box = page.getByRole("textbox", { name: "Question for the board" });
   await expect.poll(() => box.inputValue()).toBe(words);
   await page.goto(`/discussions/new?${new URLSearchParams({ topic: words })}`);

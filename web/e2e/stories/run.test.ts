@@ -17,7 +17,7 @@ story("a run waits for a person, who asks for changes and then approves", async 
   // Whoever is awaited is told at the door.
   await page.goto("/");
   await page
-    .getByRole("region", { name: "Waits for you" })
+    .getByRole("region", { name: "Waiting for you" })
     .getByRole("link", { name: QUESTION })
     .click();
   const sheet = page.getByRole("region", { name: "Approval needed from ann or ben" });
@@ -25,7 +25,7 @@ story("a run waits for a person, who asks for changes and then approves", async 
   await sheet.getByText(/2 d 23 h left/).waitFor();
 
   // Nobody decides in another's name by accident, and nobody without a reason.
-  const changes = sheet.getByRole("button", { name: "Ask for changes" });
+  const changes = sheet.getByRole("button", { name: "Request changes" });
   await changes.click();
   await sheet.getByText("Choose who is deciding.").waitFor();
   await sheet.getByLabel("Decide as").selectOption("ben");
@@ -139,7 +139,7 @@ story("done steps are folded, and can be opened", async ({ server, person }) => 
   expect(await posts.count()).toBe(0);
   const propose = page.locator('[data-step="propose"]');
   await propose.getByRole("button", { name: "Show 6 steps" }).click();
-  await posts.getByText("Post to the whiteboard · item 2").waitFor();
+  await posts.getByText("Post · item 2").waitFor();
   await page.locator('[data-step="board"]').getByRole("link", { name: "Open" }).click();
   await page.getByRole("heading", { level: 1, name: "Which queue do we use?" }).waitFor();
 });

@@ -1,4 +1,4 @@
-import { got } from "../arrange";
+import { boardView, got } from "../arrange";
 import { expect, story } from "../stage";
 
 story("the operator chooses the model of a tier, and sets a key", async ({ server, person }) => {
@@ -19,15 +19,15 @@ story("the operator chooses the model of a tier, and sets a key", async ({ serve
   // A key is kept on the server and never comes back.
   const keys = page.getByRole("region", { name: "Keys" });
   await keys.getByRole("button", { name: "Add a key for OpenRouter" }).click();
-  await keys.getByLabel("Key of OpenRouter").fill("sk-or-v1-not-a-real-key");
+  await keys.getByLabel("OpenRouter key", { exact: true }).fill("sk-or-v1-not-a-real-key");
   await keys.getByRole("button", { name: "Save key" }).click();
   await expect
     .poll(async () => JSON.stringify((await got(server.api.GET("/api/settings"))).keys))
     .toContain('"provider":"openrouter"');
   await keys.getByText("Set here").waitFor();
-  await keys.getByLabel("Key of OpenRouter", { exact: true }).waitFor({ state: "detached" });
+  await keys.getByLabel("OpenRouter key", { exact: true }).waitFor({ state: "detached" });
   expect(await page.content()).not.toContain("not-a-real-key");
-  await keys.getByRole("button", { name: "Remove the key of OpenRouter" }).click();
+  await keys.getByRole("button", { name: "Remove the OpenRouter key" }).click();
   await keys.getByText("Set here").waitFor({ state: "detached" });
 });
 
@@ -50,3 +50,36 @@ story("the operator sets a price, and takes it back", async ({ server, person })
   await prices.getByText("Yours").waitFor({ state: "detached" });
   expect((await got(server.api.GET("/api/settings"))).prices).toEqual({});
 });
+
+story(
+  "a new board begins with the default board and budget",
+  async ({ models, server, person }) => {
+    await models.say();
+    const { page } = await person();
+    await page.goto("/settings");
+    const card = page.getByRole("region", { name: "Defaults for new boards" });
+    await card.getByLabel("Board").selectOption({ label: "Peer Review" });
+    await card.getByLabel("Tokens").fill("90,000");
+
+    await page.goto("/boardrooms");
+    const review = page.getByRole("button", { name: /Peer Review/ });
+    await expect.poll(() => review.getAttribute("aria-pressed")).toBe("true");
+    await page.getByRole("button", { name: "Edit board" }).click();
+    expect(await page.getByLabel("Tokens", { exact: true }).inputValue()).toBe("90,000");
+
+    await page.goto("/");
+    expect(await page.getByRole("radio", { name: /Peer Review/ }).isChecked()).toBe(true);
+    await page.getByRole("textbox", { name: "Your question" }).fill("Is this plan sound?");
+    await page.getByRole("button", { name: "Convene", exact: true }).click();
+    await page.waitForURL(/\/boardrooms\/./);
+    const id = page.url().split("/").at(-1) ?? "";
+    const view = await boardView(server, id);
+    expect(view.board).toBe("peer-review");
+    expect(view.budget).toMatchObject({ tokens: 90_000 });
+
+    // Nothing chosen: the one used last, and no budget.
+    await page.goto("/settings");
+    await page.getByRole("button", { name: "Forget: Defaults for new boards" }).click();
+    await expect.poll(() => card.getByLabel("Tokens").inputValue()).toBe("");
+  },
+);

@@ -5,6 +5,14 @@ import { expect, story } from "../stage";
 
 const WORDS = Array.from({ length: 60 }, (_, index) => `word${index + 1}`).join(" ");
 
+declare global {
+  interface Window {
+    /** Nobody looks at the page. */
+    isAway?: boolean;
+    told?: { title: string; body: string; onclick?: () => void }[];
+  }
+}
+
 /** Streams that the browser of these pages has open now. */
 function watchStreams(pages: readonly Page[]): () => number {
   const open = new Set<unknown>();
@@ -76,4 +84,50 @@ story("ten tabs are live at once, whichever of them is closed", async (stage) =>
   }
   await pages[0]?.goto("/history");
   await pages[0]?.getByRole("main").getByText("Question 7").waitFor();
+});
+
+story("a tab that nobody looks at tells whom a session waits for", async ({ server, person }) => {
+  const { page } = await person();
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const told: NonNullable<Window["told"]> = [];
+    window.told = told;
+    Object.defineProperty(document, "hidden", { get: () => window.isAway === true });
+    Object.defineProperty(document, "visibilityState", {
+      get: () => (window.isAway === true ? "hidden" : "visible"),
+    });
+    class Told {
+      static permission = "default";
+      static requestPermission(): Promise<string> {
+        Told.permission = "granted";
+        return Promise.resolve("granted");
+      }
+      constructor(title: string, { body }: { body: string }) {
+        told.push(Object.assign(this, { title, body }));
+      }
+      close(): void {}
+    }
+    Object.assign(window, { Notification: Told });
+  });
+  const advisors = [{ role: "critic" }, { role: "expert", person: "Ada" }];
+  await page.goto("/settings");
+  await page.getByLabel("Notifications").check();
+  await page.getByRole("link", { name: "Home", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "What needs deciding?" }).waitFor();
+  // What is looked at needs no notification.
+  await board(server, { prompt: "Is it seen?", advisors });
+  await expect.poll(() => page.title()).toBe("(1) Plenary");
+
+  await page.evaluate(() => {
+    window.isAway = true;
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await page.clock.fastForward(30_000);
+  const id = await board(server, { prompt: "Is it told?", advisors });
+  await page.clock.fastForward(60_000);
+  await expect.poll(() => page.title()).toBe("(2) Plenary");
+  const told = await page.evaluate(() => window.told?.map(({ title, body }) => [title, body]));
+  expect(told).toEqual([["Waiting for Ada", "Is it told?"]]);
+  await page.evaluate(() => window.told?.[0]?.onclick?.());
+  await page.waitForURL(`**/boardrooms/${id}`);
 });

@@ -1,4 +1,4 @@
-import { Whiteboard } from "../arrange";
+import { got, Whiteboard } from "../arrange";
 import type { Locator, Page } from "playwright-core";
 import type { Person } from "../person";
 import { expect, story } from "../stage";
@@ -73,7 +73,7 @@ story("two people on a blind board, through all phases to the record", async ({ 
   await ada.page.getByRole("button", { name: "Open a whiteboard" }).first().click();
   const opening = ada.page.getByRole("dialog", { name: "Open a whiteboard" });
   await opening.getByLabel("Topic").fill("Where do we keep sessions?");
-  await opening.getByLabel("Whiteboard id").fill("sessions");
+  await opening.getByLabel("Whiteboard ID").fill("sessions");
   await opening.getByLabel("Your name here").fill("ada");
   await opening.getByRole("button", { name: "Open the whiteboard" }).click();
   await ada.page.getByRole("heading", { level: 1, name: "Where do we keep sessions?" }).waitFor();
@@ -140,7 +140,7 @@ story("two people on a blind board, through all phases to the record", async ({ 
   const voting = bob.page.getByRole("form", { name: "Your vote on Adas-secret-title" });
   await voting.getByRole("button", { name: "Accept" }).click();
   await voting.getByLabel("Why (optional)").fill("It held in the test.");
-  await voting.getByRole("button", { name: "Vote accept" }).click();
+  await voting.getByRole("button", { name: "Vote to accept" }).click();
   await post(ada.page, "Adas-secret-title").getByText("Votes").first().waitFor();
 
   await moveOn(ada.page, "Resolve", "");
@@ -204,3 +204,47 @@ story("somebody comes by a link, and posts are found by their words", async (sta
   await bob.page.getByRole("button", { name: "Acting as bob" }).waitFor();
   expect(bob.page.url()).not.toContain("invitation");
 });
+
+story(
+  "a whiteboard is opened for those who are invited, and a model is seated on it",
+  async (stage) => {
+    const { models, server, person } = stage;
+    await models.say({ fault: "noSuchModel", when: { model: "beta" } });
+    const { page } = await person();
+    await page.goto("/whiteboards");
+    await page.getByRole("button", { name: "Open a whiteboard" }).first().click();
+    const opening = page.getByRole("dialog", { name: "Open a whiteboard" });
+    await opening.getByLabel("Topic").fill("Where do we keep sessions?");
+    await opening.getByLabel("Your name here").fill("ada");
+    await opening.getByLabel("Who can join").selectOption("Only those you invite");
+    await opening.getByText("Models and agents").click();
+    await opening.getByRole("button", { name: "Add a seat" }).click();
+    const seat = opening.getByRole("group", { name: "Seat 1" });
+    await seat.getByLabel("Name").fill("sceptic");
+    await seat.getByLabel("Model or agent").selectOption("ollama/beta");
+    await opening.getByLabel("Tokens").fill("90,000");
+    await opening.getByRole("button", { name: "Open the whiteboard" }).click();
+    const people = page.getByRole("region", { name: "People and agents" });
+    await people.getByRole("button", { name: "Invite…" }).waitFor();
+    const [row] = await got(server.api.GET("/api/whiteboards"));
+    const board = row?.name ?? "";
+    const params = { path: { board } };
+    const view = await got(server.api.GET("/api/whiteboards/{board}", { params }));
+    expect(view.admission).toBe("invited");
+
+    // One who failed is asked again, by another model.
+    await people.getByRole("button", { name: "Ask again… sceptic" }).click();
+    const again = page.getByRole("dialog", { name: "Ask sceptic again" });
+    await again.getByLabel("Model or agent").selectOption("ollama/gamma");
+    await again.getByRole("button", { name: "Ask again" }).click();
+    await people.getByText("ollama/gamma · answered").waitFor();
+
+    await people.getByRole("button", { name: "Seat a model…" }).click();
+    const one = page.getByRole("dialog", { name: "Seat a model or an agent" });
+    await one.getByLabel("Name").fill("optimist");
+    await one.getByLabel("Model or agent").selectOption("ollama/alpha");
+    await one.getByRole("button", { name: "Seat", exact: true }).click();
+    await one.waitFor({ state: "detached" });
+    await people.getByText("ollama/alpha").waitFor();
+  },
+);

@@ -73,6 +73,26 @@ story(
     await page.getByRole("menuitemradio", { name: /Version 1/ }).click();
     const file = page.getByRole("textbox", { name: "Workflow file" });
     await expect.poll(() => file.inputValue()).toBe(example("adr"));
+
+    // Nothing that was typed is thrown away without a question.
+    const draft = example("adr").replace("steps.board.id", "steps.bord.id");
+    await file.fill(draft);
+    await page.getByRole("button", { name: "Version 1" }).click();
+    await page.getByRole("menuitemradio", { name: /Version 2/ }).click();
+    const asking = page.getByRole("dialog", { name: "Discard your draft?" });
+    await asking.getByRole("button", { name: "Cancel" }).click();
+    expect(await file.inputValue()).toBe(draft);
+    // From problem to problem without leaving the text.
+    await page.getByRole("list", { name: "Findings" }).getByRole("listitem").first().waitFor();
+    await file.focus();
+    await file.evaluate((one: HTMLTextAreaElement) => one.setSelectionRange(0, 0));
+    await page.keyboard.press("F8");
+    const at = await file.evaluate((one: HTMLTextAreaElement) => one.selectionStart);
+    expect(draft.slice(at)).toMatch(/^[^\n]*bord/);
+    await page.getByRole("button", { name: "Version 1" }).click();
+    await page.getByRole("menuitemradio", { name: /Version 2/ }).click();
+    await asking.getByRole("button", { name: "Discard" }).click();
+    await expect.poll(() => file.inputValue()).toBe(changed);
   },
 );
 

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { asked, client, type Schemas } from "./client";
 
 export type Provider = Schemas["ProviderView"];
+export type Model = Schemas["ModelView"];
 
 /** What ships with the server is the same for as long as the page is open. */
 const SHIPPED = { staleTime: Infinity };
@@ -12,56 +13,37 @@ const SHIPPED = { staleTime: Infinity };
 const CHANGING = { staleTime: 15_000 };
 const LOOK_AGAIN_MS = 5_000;
 
-export function useLimits() {
-  return useQuery({
-    queryKey: ["limits"],
-    queryFn: () => asked(client.GET("/api/limits")),
-    ...SHIPPED,
-  });
+function known<T>(queryKey: string[], queryFn: () => Promise<T>, when: { staleTime: number }) {
+  return () => useQuery({ queryKey, queryFn, ...when });
 }
+
+export const useLimits = known(["limits"], () => asked(client.GET("/api/limits")), SHIPPED);
 
 /** Boards, roles and sample prompts. */
-export function useBoardPresets() {
-  return useQuery({
-    queryKey: ["presets", "boardrooms"],
-    queryFn: () => asked(client.GET("/api/boardrooms/presets")),
-    ...SHIPPED,
-  });
-}
+export const useBoardPresets = known(
+  ["presets", "boardrooms"],
+  () => asked(client.GET("/api/boardrooms/presets")),
+  SHIPPED,
+);
 
 /** Boards that can be convened: those that ship with the server, then saved ones. */
-export function useBoards() {
-  return useQuery({
-    queryKey: ["boards"],
-    queryFn: () => asked(client.GET("/api/boards")),
-    ...CHANGING,
-  });
-}
+export const useBoards = known(["boards"], () => asked(client.GET("/api/boards")), CHANGING);
 
 /** Formats, and who usually leads and takes part in each. */
-export function useDiscussionPresets() {
-  return useQuery({
-    queryKey: ["presets", "discussions"],
-    queryFn: () => asked(client.GET("/api/discussions/presets")),
-    ...SHIPPED,
-  });
+export const useDiscussionPresets = known(
+  ["presets", "discussions"],
+  () => asked(client.GET("/api/discussions/presets")),
+  SHIPPED,
+);
+
+export const useModels = known(["models"], () => asked(client.GET("/api/models")), CHANGING);
+
+/** Those that seats get, one after the other, for which nobody names a model. */
+export function seatedInTurn(models: readonly Model[]): string[] {
+  return models.filter(({ automatic }) => automatic).map(({ name }) => name);
 }
 
-export function useModels() {
-  return useQuery({
-    queryKey: ["models"],
-    queryFn: () => asked(client.GET("/api/models")),
-    ...CHANGING,
-  });
-}
-
-export function useTiers() {
-  return useQuery({
-    queryKey: ["tiers"],
-    queryFn: () => asked(client.GET("/api/tiers")),
-    ...CHANGING,
-  });
-}
+export const useTiers = known(["tiers"], () => asked(client.GET("/api/tiers")), CHANGING);
 
 /** Looks again by itself as long as there is nothing to ask. */
 export function useProviders() {

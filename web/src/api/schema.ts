@@ -36,7 +36,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Agents that can be seated: those that ship with Plenary first, then by name. */
+        /** Agents that can be seated: built-in ones first, then by name. */
         get: operations["agents_list"];
         put?: never;
         /** Adds an agent, or a copy of one. */
@@ -152,12 +152,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A board as it stands, with the text so far of answers under way. */
+        /** A board as it is now, with the text so far of answers in progress. */
         get: operations["boardrooms_get"];
         put?: never;
         post?: never;
         /**
-         * Removes a board and its record for good. For whoever opened it, and the operator of
+         * Permanently removes a board and its record. For the person who opened it, and the operator of
          *     the server.
          */
         delete: operations["boardrooms_remove"];
@@ -196,7 +196,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks one advisor again; a new synthesis follows. */
+        /**
+         * Asks one advisor again; a new synthesis follows. One that is being asked makes way for
+         *     another model.
+         */
         post: operations["boardrooms_retry"];
         delete?: never;
         options?: never;
@@ -214,8 +217,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stops one advisor and keeps what it has said so far. The others go on; after the last
-         *     of them the synthesis begins without it, and a board where nobody has answered fails.
+         * Stops one advisor and keeps what it has said so far. The others continue; after the last of them
+         *     the verdict is written without it, and a board where no one has answered fails.
          *     In a ballot it is passed over, be it a model or a person, and the tally goes without it.
          */
         post: operations["boardrooms_stop_advisor"];
@@ -235,8 +238,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A person's own votes as an advisor, while the ballot is held: by that person, whoever
-         *     opened the board, or the operator of the server.
+         * A person's own votes as an advisor, during the vote: by that person, the person who opened the
+         *     board, or the operator of the server.
          */
         post: operations["boardrooms_cast"];
         delete?: never;
@@ -336,7 +339,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A person's own answer as an advisor: by that person, whoever opened the board, or the
+         * A person's own answer as an advisor: by that person, the person who opened the board, or the
          *     operator of the server.
          */
         post: operations["boardrooms_answer"];
@@ -355,7 +358,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Asks again whoever has no answer, on a board that was stopped or failed. */
+        /** Asks again those who have not answered, on a board that was stopped or failed. */
         post: operations["boardrooms_resume"];
         delete?: never;
         options?: never;
@@ -424,7 +427,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Boards that can be convened: those that ship with Plenary first, then by name. */
+        /** Boards that can be convened: built-in ones first, then by name. */
         get: operations["boards_list"];
         put?: never;
         /** Saves a board, or a copy of one. */
@@ -469,7 +472,7 @@ export interface paths {
         head?: never;
         /**
          * Changes what is given and nothing else; `null` clears a field, and `seats` are given as
-         *     a whole. Boards that ship with Plenary cannot be changed: make a copy. Sessions that were
+         *     a whole. Built-in boards cannot be changed: make a copy. Sessions that were
          *     convened from it stay as they are.
          */
         patch: operations["boards_edit"];
@@ -528,8 +531,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Changes the charter or the members. An answer of a removed member that is under way is
-         *     dropped. For whoever opened the council, and the operator of the server.
+         * Changes the charter or the members. A removed member's answer in progress is dropped. For the
+         *     person who opened the council, and the operator of the server.
          */
         patch: operations["councils_change"];
         trace?: never;
@@ -564,7 +567,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Closes a council. An answer that is being written is cut off. For whoever opened it,
+         * Closes a council. An answer in progress is cut off. For the person who opened it,
          *     and the operator of the server.
          */
         post: operations["councils_close"];
@@ -621,7 +624,7 @@ export interface paths {
         /** Posts after a sequence. With `waitSeconds` an empty answer waits for the next post. */
         get: operations["councils_read"];
         put?: never;
-        /** Posts. Members with a model that it addresses answer by themselves, in turn. */
+        /** Posts. The members with a model that it addresses answer automatically, in turn. */
         post: operations["councils_post"];
         delete?: never;
         options?: never;
@@ -639,7 +642,7 @@ export interface paths {
         /** Discussions, newest first. */
         get: operations["discussions_list"];
         put?: never;
-        /** Creates a discussion: a draft, or with `start` one that is under way. */
+        /** Creates a discussion: a draft, or with `start` one that starts at once. */
         post: operations["discussions_create"];
         delete?: never;
         options?: never;
@@ -692,14 +695,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A discussion as it stands: who takes part, what is under way, the conclusion, and the
+         * A discussion as it is now: who takes part, what is in progress, the conclusion, and the
          *     last messages.
          */
         get: operations["discussions_get"];
         put?: never;
         post?: never;
         /**
-         * Removes a discussion and its record for good. For whoever opened it, and the operator of
+         * Permanently removes a discussion and its record. For the person who opened it, and the operator
+         *     of
          *     the server.
          */
         delete: operations["discussions_remove"];
@@ -740,7 +744,7 @@ export interface paths {
         put?: never;
         /**
          * The decision of a person who leads: who speaks next and what they are asked, or
-         *     that it is time to conclude. By that person, whoever opened the discussion, or the
+         *     that it is time to conclude. By that person, the person who opened the discussion, or the
          *     operator of the server.
          */
         post: operations["discussions_decide"];
@@ -816,8 +820,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Adds a person's message between the turns. What is under way does not hear it;
-         *     everybody after it does.
+         * Adds a person's remark between turns. The step in progress does not see it; everyone after it
+         *     does.
          */
         post: operations["discussions_interject"];
         delete?: never;
@@ -886,7 +890,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Rests after the step under way. */
+        /** Pauses after the current step. */
         post: operations["discussions_pause"];
         delete?: never;
         options?: never;
@@ -904,8 +908,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A person's turn, or the conclusion of a person who leads: by that person, whoever
-         *     opened the discussion, or the operator of the server.
+         * A person's turn, or the conclusion of a person who leads: by that person, the person who opened
+         *     the discussion, or the operator of the server.
          */
         post: operations["discussions_answer"];
         delete?: never;
@@ -923,7 +927,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Goes on with exactly the step that was due. */
+        /** Continues with exactly the step that was due. */
         post: operations["discussions_resume"];
         delete?: never;
         options?: never;
@@ -958,7 +962,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stops at once: the call under way is ended, and what it has brought is kept. It
+         * Stops at once: the call in progress is ended, and what has arrived is kept. It
          *     can be resumed or concluded later.
          */
         post: operations["discussions_stop"];
@@ -1079,6 +1083,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What goes on, in one answer: what waits for somebody, what runs, and what was lately. */
+        get: operations["sessions_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/providers": {
         parameters: {
             query?: never;
@@ -1132,7 +1153,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Stops a pull. What has come is kept: the next one goes on from there. For the operator of
+         * Stops a download. What has arrived is kept: the next one continues from there. For the operator
+         *     of
          *     the server.
          */
         delete: operations["settings_stop_pull"];
@@ -1166,7 +1188,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run with all its steps: what each does, how far it is and what came of it. */
+        /** A run with all its steps: what each does, its progress and its outcome. */
         get: operations["runs_get"];
         put?: never;
         post?: never;
@@ -1187,7 +1209,7 @@ export interface paths {
         put?: never;
         /**
          * Cancels a run: nothing but `finally` is done from now on, and the sessions that it has
-         *     opened end with it. For whoever started it, and the operator of the server.
+         *     opened end with it. For the person who started it, and the operator of the server.
          */
         post: operations["runs_cancel"];
         delete?: never;
@@ -1244,7 +1266,7 @@ export interface paths {
         put?: never;
         /**
          * Begins a new run that takes over what was settled before a step of this one, so that
-         *     nothing of it is asked or paid for again. For whoever started it, and the operator.
+         *     nothing is asked or paid for twice. For the person who started it, and the operator.
          */
         post: operations["runs_fork"];
         delete?: never;
@@ -1263,8 +1285,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tokens for everybody who is asked to decide, to be handed to them. For the operator of
-         *     the server: whoever started a run must not be able to approve it.
+         * Tokens for everyone who is asked to decide, to pass on to them. For the operator of the server:
+         *     the person who started a run must not be able to approve it.
          */
         post: operations["runs_seats"];
         delete?: never;
@@ -1283,7 +1305,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Decides on a step that waits for people. Whoever decides shows the token that the
+         * Decides on a step that is waiting for people. The person who decides sends the token that the
          *     operator has given them; the operator may say for whom they decide.
          */
         post: operations["runs_approve"];
@@ -1317,20 +1339,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One session of any form: how far it is, what came of it, what can be done now. */
+        /** One session of any kind: its progress, its outcome, what can be done now. */
         get: operations["sessions_get"];
         put?: never;
         post?: never;
         /**
-         * Removes a session of any form and its record for good. What runs is ended, and a
-         *     name that it had stays taken. For whoever opened it, and the operator of the server.
+         * Permanently removes a session of any kind and its record. What runs is ended, and its
+         *     name cannot be reused. For the person who opened it, and the operator of the server.
          */
         delete: operations["sessions_remove"];
         options?: never;
         head?: never;
         /**
-         * Gives a session another title, or its own again, and pins it or not. Nothing of its
-         *     record changes by that. For whoever opened it, and the operator of the server.
+         * Gives a session another title, or its original one again, and pins it or not. The record
+         *     does not change. For the person who opened it, and the operator of the server.
          */
         patch: operations["sessions_label"];
         trace?: never;
@@ -1488,7 +1510,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends a signal. Every wait goes on that it matches; those that begin later in a run
+         * Sends a signal. Every wait that it matches continues; those that begin later in a run
          *     that had begun by now find it too.
          */
         post: operations["signals_send"];
@@ -1540,7 +1562,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The board as you may see it. With an agent token: as that agent. */
+        /** The board as you see it. With an agent token: as that agent. */
         get: operations["whiteboards_state"];
         put?: never;
         post?: never;
@@ -1655,7 +1677,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything that you may see happen on a board, live. `id` counts what you see; a
+         * Everything you can see happen on a board, live. `id` counts what you see; a
          *     reader that comes with `Last-Event-ID` gets everything after it, then live. What
          *     was hidden comes when it may be seen.
          */
@@ -1675,7 +1697,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A board's record as you may see it: JSON, or Markdown as a decision record (MADR). */
+        /** A board's record as you see it: JSON, or Markdown as a decision record (MADR). */
         get: operations["whiteboards_export"];
         put?: never;
         post?: never;
@@ -1695,7 +1717,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Invites somebody by name, who may then register in that role, also after the blind
+         * Invites someone by name, who can then register in that role, also after the blind
          *     phase; for facilitators and operators. Without a name: renews the board's invitation,
          *     for whoever opened it, in the blind phase.
          */
@@ -1975,10 +1997,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks a board as if it were a model: it is convened, or goes on where the messages
+         * Asks a board as if it were a model: it is convened, or continues where the messages
          *     before the last one are a conversation with it, and its verdict is the answer. With
-         *     `stream`, what the advisors say comes as `reasoning_content`. Whoever goes away before
-         *     the end stops what their request has begun.
+         *     `stream`, what the advisors say comes as `reasoning_content`. Disconnecting before
+         *     the end stops what the request started.
          */
         post: operations["v1_complete"];
         delete?: never;
@@ -2031,9 +2053,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks a board as if it were a model: it is convened, or goes on from an earlier response,
+         * Asks a board as if it were a model: it is convened, or continues from an earlier response,
          *     and its verdict is the answer. What the advisors say is the summary of its reasoning,
-         *     one part for each. Whoever goes away before the end stops what their request has begun.
+         *     one part for each. Disconnecting before the end stops what the request started.
          */
         post: operations["v1_respond"];
         delete?: never;
@@ -2324,7 +2346,7 @@ export interface components {
             file: string;
             /** @description Another name than the file says; its title is not taken over then. */
             name?: string | null;
-            /** @description Take the place of a board of that name; off when absent. */
+            /** @description Replace a board with the same name; off by default. */
             replace?: boolean | null;
         };
         /** @enum {string} */
@@ -2403,8 +2425,19 @@ export interface components {
             version: number;
         };
         BudgetView: components["schemas"]["AllowanceView"] & {
-            /** @description Of `cost` and `spentCost`. */
+            /** @description Of `cost` and the others in money. */
             currency?: string;
+            /**
+             * Format: double
+             * @description The same in money; given where the budget is.
+             */
+            reservedCost?: number;
+            /**
+             * Format: int64
+             * @description The most that calls under way may still take. Only boards tell it, and only where
+             *     there is something.
+             */
+            reservedTokens?: number;
             /**
              * Format: double
              * @description The same in money; given where the budget is.
@@ -2510,7 +2543,7 @@ export interface components {
             addMembers?: components["schemas"]["NewMember"][];
             /** @description What it is for from now on. */
             charter?: string | null;
-            /** @description Members to remove, by name. An answer of theirs that is under way is dropped. */
+            /** @description Members to remove, by name. An answer of theirs in progress is dropped. */
             removeMembers?: string[];
         };
         CouncilClosing: {
@@ -3136,7 +3169,7 @@ export interface components {
             type: string;
         };
         Interjection: {
-            /** @description Who says it; `Organizer` when absent. The name of a person who has a seat is theirs. */
+            /** @description Who says it; `Organizer` by default. The name of a person with a seat is reserved for them. */
             by?: string | null;
             text: string;
         };
@@ -3259,6 +3292,8 @@ export interface components {
             source: components["schemas"]["KnownFrom"];
         };
         ModelView: {
+            /** @description Takes its turn on seats for which nobody names a model. */
+            automatic: boolean;
             /** @description `provider/model`, as other routes take it. */
             name: string;
             /** @description What it costs, where somebody says so. */
@@ -3451,12 +3486,11 @@ export interface components {
         NewBoardroom: {
             /** @description The advisors, in place of a board. */
             advisors?: components["schemas"]["NewAdvisor"][] | null;
-            /** @description The advisors vote on each point of the synthesis; off when absent. */
+            /** @description The advisors vote on each point of the verdict; off by default. */
             ballot?: boolean | null;
             /**
-             * @description A saved board, or one that ships with Plenary, by its name; `classic-triad` when none
-             *     of this, `boardFile` and `advisors` is given. What else is given takes the place of
-             *     what the board says.
+             * @description A saved or built-in board, by name; `classic-triad` if neither this, `boardFile` nor
+             *     `advisors` is given. Other fields override the board's.
              */
             board?: string | null;
             /** @description A board as the text of its file, TOML or JSON, in place of a saved one. */
@@ -3464,11 +3498,11 @@ export interface components {
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description Files that belong to the question. */
             context?: components["schemas"]["NewContext"][] | null;
-            /** @description The language that all answer in; that of the question when absent. */
+            /** @description The language to answer in; by default the question's. */
             language?: string | null;
             /** @description Models to seat round-robin where none is named; those available, if there is none. */
             models?: string[] | null;
-            /** @description People see what the others say before they have answered themselves; off when absent. */
+            /** @description People see the other answers before they give their own; off by default. */
             openAnswers?: boolean | null;
             /**
              * Format: int32
@@ -3478,12 +3512,9 @@ export interface components {
             /** @description The question. */
             prompt: string;
             quorum?: components["schemas"]["NewQuorum"] | null;
-            /**
-             * @description What the synthesizer is told beside what is always asked of it; the board's own when
-             *     absent, an empty one for none.
-             */
+            /** @description An extra instruction for the verdict; the board's own by default, an empty one for none. */
             synthesisPrompt?: string | null;
-            /** @description Who writes the synthesis: a model, or `@name` for a stored agent. */
+            /** @description Who writes the verdict: a model, or `@name` for a saved agent. */
             synthesizer?: string | null;
             /**
              * Format: double
@@ -3493,8 +3524,8 @@ export interface components {
             temperature?: number | null;
             /**
              * Format: int32
-             * @description Answers that each model is asked for at once, where a seat does not say; 1 when
-             *     absent. The synthesis takes all of them, unless one is picked.
+             * @description Answers to ask each model for at once, unless a seat says otherwise; 1 by default. The
+             *     verdict uses all of them, unless one is picked.
              */
             tries?: number | null;
         };
@@ -3527,7 +3558,7 @@ export interface components {
             budget?: components["schemas"]["NewBudget"] | null;
             /** @description What it is for, and how its members should talk. */
             charter: string;
-            /** @description Who belongs to it. Others may post too. */
+            /** @description Its members. Others may post too. */
             members?: components["schemas"]["NewMember"][];
             /** @description The council's name, for ever: small letters, digits, dots, dashes, underscores. */
             name: string;
@@ -3535,7 +3566,7 @@ export interface components {
             project?: string | null;
         };
         NewCouncilPost: {
-            /** @description `@name` addresses a member; a post that names nobody, or `@all`, is to all. */
+            /** @description `@name` asks one member; a post that names no one, or `@all`, asks everyone. */
             body: string;
             /**
              * Format: int64
@@ -3550,8 +3581,8 @@ export interface components {
         };
         NewDecision: {
             /**
-             * @description Who decides. Needed of the operator of the server, who may speak for everybody;
-             *     others show their own token.
+             * @description Who decides. Required from the operator of the server, who can decide for everyone; others
+             *     send their own token.
              */
             by?: string | null;
             /** @description What is decided. */
@@ -3574,16 +3605,16 @@ export interface components {
             format?: components["schemas"]["DiscussionFormat"] | null;
             /**
              * Format: int32
-             * @description 5 when absent. The facilitator may end earlier.
+             * @description 5 by default. The facilitator may end earlier.
              */
             maxRounds?: number | null;
             /** @description For every seat that names no model itself. */
             model?: string | null;
-            /** @description The stored agent that leads; one that suits the format when absent. */
+            /** @description The saved agent that leads; by default one that suits the format. */
             moderatorId?: string | null;
-            /** @description For lists; made from the topic when absent. */
+            /** @description For lists; taken from the topic by default. */
             name?: string | null;
-            /** @description Who takes part; three agents that suit the format when absent. */
+            /** @description Who takes part; by default three agents that suit the format. */
             participants?: components["schemas"]["NewDiscussionSeat"][] | null;
             /** @description For lists: what it belongs to. */
             project?: string | null;
@@ -3594,16 +3625,16 @@ export interface components {
         };
         /** @description A stored agent, a model with a name, or a person. */
         NewDiscussionSeat: {
-            /** @description A stored agent, by id or name. */
+            /** @description A saved agent, by id or name. */
             agentId?: string | null;
             budget?: components["schemas"]["NewAllowance"] | null;
             /** @description `provider/model`, or a bare name that one provider has. It goes before the agent's own. */
             model?: string | null;
-            /** @description Of a seat that is no stored agent. */
+            /** @description For a seat that is not a saved agent. */
             name?: string | null;
             /** @description A person's name, in place of an agent or a model. */
             person?: string | null;
-            /** @description Of a seat that is no stored agent. */
+            /** @description For a seat that is not a saved agent. */
             persona?: string | null;
             /**
              * Format: int32
@@ -3614,7 +3645,7 @@ export interface components {
             tier?: components["schemas"]["TierName"] | null;
         };
         NewFollowUp: {
-            /** @description The seats that are asked, by their numbers, in place of names; all when absent. */
+            /** @description The seats to ask, by number, in place of names; all by default. */
             advisors?: number[] | null;
             /** @description Files that belong to the question. */
             context?: components["schemas"]["NewContext"][] | null;
@@ -3624,9 +3655,9 @@ export interface components {
         NewForesight: {
             /** @description Values for the inputs that the file names, as far as they are known. */
             inputs?: Record<string, never>;
-            /** @description A file in place of a stored one, as YAML or JSON. */
+            /** @description A file in place of a saved one, as YAML or JSON. */
             source?: string | null;
-            /** @description A stored workflow, by its name. */
+            /** @description A saved workflow, by name. */
             workflow?: string | null;
         };
         NewFork: {
@@ -3639,7 +3670,7 @@ export interface components {
             inputs?: Record<string, never>;
             /** @description Another file in place of the run's own. */
             source?: string | null;
-            /** @description Who starts it, by the name that approvals know. Whoever asks, when absent. */
+            /** @description Who starts it, by the name that approvals know; by default the caller. */
             starter?: string | null;
         };
         NewInvitation: {
@@ -3683,7 +3714,7 @@ export interface components {
         };
         NewModerator: {
             facilitator?: components["schemas"]["NewDiscussionSeat"] | null;
-            /** @description A stored agent, by id or name. */
+            /** @description A saved agent, by id or name. */
             moderatorId?: string | null;
         };
         NewPick: {
@@ -3745,16 +3776,16 @@ export interface components {
         NewRun: {
             /** @description Values for the inputs that the file names. */
             inputs?: Record<string, never>;
-            /** @description A file in place of a stored one, as YAML or JSON. */
+            /** @description A file in place of a saved one, as YAML or JSON. */
             source?: string | null;
-            /** @description Who starts it, by the name that approvals know. Whoever asks, when absent. */
+            /** @description Who starts it, by the name that approvals know; by default the caller. */
             starter?: string | null;
             /**
              * Format: int32
-             * @description A version of the stored one; the newest when absent.
+             * @description A version of the saved one; the newest by default.
              */
             version?: number | null;
-            /** @description A stored workflow, by its name. */
+            /** @description A saved workflow, by name. */
             workflow?: string | null;
         };
         NewSavedBoard: {
@@ -3828,8 +3859,8 @@ export interface components {
              */
             outputTokens?: number | null;
             /**
-             * @description Who the agent is, said to the model: its system prompt. One who leads and is
-             *     given none leads as anybody would.
+             * @description Who the agent is, sent to the model as its system prompt. A facilitator without one
+             *     leads in a neutral way.
              */
             persona?: string | null;
             /**
@@ -3849,7 +3880,7 @@ export interface components {
         NewStoredRun: {
             /** @description Values for the inputs that the workflow names. */
             inputs?: Record<string, never>;
-            /** @description Who starts it, by the name that approvals know. Whoever asks, when absent. */
+            /** @description Who starts it, by the name that approvals know; by default the caller. */
             starter?: string | null;
             /**
              * Format: int32
@@ -3888,7 +3919,7 @@ export interface components {
             openedBy: string;
             /** @description The project that it belongs to; lists filter by it. */
             project?: string | null;
-            /** @description Models and stored agents that take part as specialists. */
+            /** @description Models and saved agents that take part as specialists. */
             seats?: components["schemas"]["NewBoardSeat"][];
             /** @description The question to be decided. */
             topic: string;
@@ -4146,7 +4177,7 @@ export interface components {
             /** @description Ignored, like the rest. */
             parallel_tool_calls?: unknown;
             plenary?: components["schemas"]["OpenAiExtension"] | null;
-            /** @description The response that this one goes on from: its board is asked. */
+            /** @description The response that this one continues: its board is asked. */
             previous_response_id?: string | null;
             /** @description Refused. */
             prompt?: unknown;
@@ -4224,6 +4255,15 @@ export interface components {
             needs: string[];
             /** @description Means it in the file: `propose/post` stands in `propose`. */
             place: string;
+        };
+        /** @description What goes on, each list newest first. */
+        Overview: {
+            /** @description What does neither. */
+            recent: components["schemas"]["SessionView"][];
+            /** @description What runs by itself. */
+            running: components["schemas"]["SessionView"][];
+            /** @description What waits for a person's reply. */
+            waiting: components["schemas"]["SessionView"][];
         };
         /** @description A role of one's own, and how it is told apart. */
         OwnRoleView: {
@@ -4888,6 +4928,21 @@ export interface components {
             success: boolean;
         };
         /** @description Every good answer. */
+        Reply_Overview: {
+            /** @description What goes on, each list newest first. */
+            data: {
+                /** @description What does neither. */
+                recent: components["schemas"]["SessionView"][];
+                /** @description What runs by itself. */
+                running: components["schemas"]["SessionView"][];
+                /** @description What waits for a person's reply. */
+                waiting: components["schemas"]["SessionView"][];
+            };
+            meta?: components["schemas"]["Meta"];
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Every good answer. */
         Reply_Presets: {
             data: {
                 boards: components["schemas"]["BoardView"][];
@@ -5169,6 +5224,8 @@ export interface components {
                 /** @description Somebody wants it on top of lists. Absent where it is false. */
                 pinned?: boolean;
                 project?: string;
+                /** @description Somebody has called it so. Absent where it is false. */
+                renamed?: boolean;
                 status: string;
                 /** @description What it is about, or what somebody has called it. */
                 title: string;
@@ -5307,6 +5364,8 @@ export interface components {
         /** @description Every good answer. */
         Reply_Vec_ModelView: {
             data: {
+                /** @description Takes its turn on seats for which nobody names a model. */
+                automatic: boolean;
                 /** @description `provider/model`, as other routes take it. */
                 name: string;
                 /** @description What it costs, where somebody says so. */
@@ -5449,6 +5508,8 @@ export interface components {
                 /** @description Somebody wants it on top of lists. Absent where it is false. */
                 pinned?: boolean;
                 project?: string;
+                /** @description Somebody has called it so. Absent where it is false. */
+                renamed?: boolean;
                 status: string;
                 /** @description What it is about, or what somebody has called it. */
                 title: string;
@@ -5956,7 +6017,7 @@ export interface components {
             tier?: components["schemas"]["TierName"];
         };
         SeatReply: {
-            /** @description Whose seat; refused when it is somebody else's turn. */
+            /** @description Whose seat; refused when it is someone else's turn. */
             participantId?: string | null;
             text: string;
         };
@@ -6084,6 +6145,8 @@ export interface components {
             /** @description Somebody wants it on top of lists. Absent where it is false. */
             pinned?: boolean;
             project?: string;
+            /** @description Somebody has called it so. Absent where it is false. */
+            renamed?: boolean;
             status: string;
             /** @description What it is about, or what somebody has called it. */
             title: string;
@@ -6708,7 +6771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6826,7 +6889,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -6896,7 +6959,7 @@ export interface operations {
             query?: {
                 /** @description Only those who lead discussions, or only the others. */
                 facilitator?: boolean;
-                /** @description Only those that ship with Plenary, or only the others. */
+                /** @description Only built-in ones, or only the others. */
                 builtIn?: boolean;
                 /** @description Words that must all occur in the name or the description. */
                 q?: string;
@@ -6981,10 +7044,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7040,7 +7100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7185,10 +7245,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7243,7 +7300,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7312,10 +7369,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7374,7 +7428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7459,7 +7513,7 @@ export interface operations {
                 pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
-                /** @description Also how far each is, and what came of it. */
+                /** @description Include each session's progress and outcome. */
                 facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -7540,10 +7594,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7599,7 +7650,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7721,7 +7772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -7790,10 +7841,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7849,7 +7897,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -8145,7 +8193,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -8214,10 +8262,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8278,7 +8323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -8347,10 +8392,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8411,7 +8453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -8480,10 +8522,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8540,7 +8579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -8614,10 +8653,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8676,7 +8712,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -8745,10 +8781,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -8803,7 +8836,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9048,10 +9081,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9110,7 +9140,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9184,10 +9214,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9246,7 +9273,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9315,10 +9342,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9373,7 +9397,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9442,10 +9466,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9504,7 +9525,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9573,10 +9594,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9631,7 +9649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9700,10 +9718,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -9762,7 +9777,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -9904,10 +9919,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9963,7 +9975,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -10032,10 +10044,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10091,7 +10100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -10236,10 +10245,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10294,7 +10300,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -10363,10 +10369,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10425,7 +10428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -10591,7 +10594,7 @@ export interface operations {
                 pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
-                /** @description Also how far each is, and what came of it. */
+                /** @description Include each session's progress and outcome. */
                 facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -10672,10 +10675,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10731,7 +10731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -10896,10 +10896,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -10958,7 +10955,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -11027,10 +11024,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11087,7 +11081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -11161,10 +11155,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11223,7 +11214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -11540,10 +11531,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -11602,7 +11590,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -11687,7 +11675,7 @@ export interface operations {
                 pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
-                /** @description Also how far each is, and what came of it. */
+                /** @description Include each session's progress and outcome. */
                 facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -11768,10 +11756,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11827,7 +11812,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -11949,7 +11934,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -12234,7 +12219,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -12303,10 +12288,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12365,7 +12347,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -12434,10 +12416,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12492,7 +12471,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -12566,10 +12545,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12628,7 +12604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -12938,10 +12914,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13000,7 +12973,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13069,10 +13042,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13131,7 +13101,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13200,10 +13170,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13262,7 +13229,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13331,10 +13298,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13391,7 +13355,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13460,10 +13424,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13518,7 +13479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13592,10 +13553,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13654,7 +13612,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13723,10 +13681,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13781,7 +13736,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13850,10 +13805,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13908,7 +13860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -13977,10 +13929,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -14035,7 +13984,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -14549,6 +14498,94 @@ export interface operations {
             };
         };
     };
+    sessions_overview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier answer, or several: if nothing has changed since, the answer
+                 *     is 304, and empty.
+                 */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    /** @description Says what is in the answer, for `If-None-Match`. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply_Overview"];
+                };
+            };
+            /** @description The view is as it was when it had the tag in `If-None-Match`. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The query or a header is wrong. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description A token is missing or wrong. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description This host or this web page may not use the server. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description Too much at once; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+            /** @description The store failed. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProblemBody"];
+                };
+            };
+        };
+    };
     models_providers: {
         parameters: {
             query?: never;
@@ -14752,7 +14789,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -14949,7 +14986,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -15034,7 +15071,7 @@ export interface operations {
                 pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
-                /** @description Also how far each is, and what came of it. */
+                /** @description Include each session's progress and outcome. */
                 facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -15115,10 +15152,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -15174,7 +15208,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -15339,10 +15373,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15401,7 +15432,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -15642,10 +15673,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15704,7 +15732,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -15773,10 +15801,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15831,7 +15856,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -15905,10 +15930,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -15969,7 +15991,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -16054,7 +16076,7 @@ export interface operations {
                 pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
-                /** @description Also how far each is, and what came of it. */
+                /** @description Include each session's progress and outcome. */
                 facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -16292,7 +16314,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -16423,7 +16445,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -16497,10 +16519,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16559,7 +16578,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -16633,10 +16652,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -16691,7 +16707,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -16976,7 +16992,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -17097,7 +17113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -17219,7 +17235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -17341,7 +17357,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -17410,10 +17426,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17469,7 +17482,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -17627,7 +17640,7 @@ export interface operations {
                 pinned?: boolean;
                 /** @description Full-text search: every word must occur, the last one may be a beginning. */
                 q?: string;
-                /** @description Also how far each is, and what came of it. */
+                /** @description Include each session's progress and outcome. */
                 facts?: boolean;
                 /** @description Rows of a page. */
                 limit?: number;
@@ -17708,10 +17721,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -17767,7 +17777,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -17949,10 +17959,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18011,7 +18018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -18080,10 +18087,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18140,7 +18144,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -18214,10 +18218,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18276,7 +18277,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -18350,10 +18351,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18412,7 +18410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -18544,7 +18542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -18790,10 +18788,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18852,7 +18847,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -18926,10 +18921,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -18988,7 +18980,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -19062,10 +19054,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19124,7 +19113,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -19280,10 +19269,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19342,7 +19328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -19416,10 +19402,7 @@ export interface operations {
                  *     request then acts, or looks, as that agent.
                  */
                 "Agent-Token"?: string;
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -19478,7 +19461,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -19620,10 +19603,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -19679,7 +19659,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -19801,7 +19781,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -19923,7 +19903,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -20071,10 +20051,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -20133,7 +20110,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -20254,7 +20231,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -20323,10 +20300,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -20385,7 +20359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -20583,7 +20557,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProblemBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -20798,14 +20772,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description The board that the conversation goes on with. Without it the board is found by the
-                 *     messages before the last one.
+                 * @description The board to continue the conversation with. Without it the board is found by the messages
+                 *     before the last one.
                  */
                 "x-plenary-session"?: string;
             };
@@ -20865,7 +20836,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenAiErrorBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -20983,7 +20954,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenAiErrorBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -21104,7 +21075,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenAiErrorBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -21173,14 +21144,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A second request with the same key changes nothing and answers with the
-                 *     session as it stands.
-                 */
+                /** @description A second request with the same key changes nothing and returns the session as it is now. */
                 "Idempotency-Key"?: string;
                 /**
-                 * @description The board that the conversation goes on with. Without it the board is found by the
-                 *     messages before the last one.
+                 * @description The board to continue the conversation with. Without it the board is found by the messages
+                 *     before the last one.
                  */
                 "x-plenary-session"?: string;
             };
@@ -21240,7 +21208,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenAiErrorBody"];
                 };
             };
-            /** @description The body came too slowly. */
+            /** @description The body arrived too slowly. */
             408: {
                 headers: {
                     [name: string]: unknown;

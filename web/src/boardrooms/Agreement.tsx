@@ -15,7 +15,7 @@ export function Agreement({ board, synthesis }: { board: Board; synthesis: Synth
   return (
     <>
       <Pairs
-        label="Points on which two advisors voted the same, in percent"
+        label="Points on which two advisors voted the same way, in percent"
         noun="point"
         voters={advisors.map((advisor) => ({
           key: advisor.id,
@@ -39,8 +39,8 @@ export function Agreement({ board, synthesis }: { board: Board; synthesis: Synth
         }
       />
       <p className="muted map-note">
-        The share of points in verdict v{synthesis.number} on which both voted alike, in percent.
-        Choose a number to see where they differ.
+        Percentage of points in verdict v{synthesis.number} on which both voted the same way. Select
+        a number to see where they differ.
       </p>
     </>
   );

@@ -1,10 +1,8 @@
 import { useState } from "react";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
-import { Wrong } from "../ui/Notice";
-import { shortModel, type Advisor } from "./board";
+import { Confirm } from "../ui/Confirm";
+import { ModelSelect, shortModel } from "../ui/ModelSelect";
+import { isPending, type Advisor } from "./board";
 import { useCommand } from "./commands";
-import { ModelSelect } from "./ModelSelect";
 
 interface Props {
   board: string;
@@ -16,34 +14,30 @@ interface Props {
 export function AnotherModel({ board, advisor, onClose }: Props) {
   const [model, setModel] = useState("");
   const command = useCommand(board);
+  // One that is being asked is not asked again by the same model.
+  const isOther = model !== "" && !(isPending(advisor) && model === advisor.model);
   const ask = () =>
     command.mutate(
       { do: "retry", advisor: advisor.id, ...(model !== "" && { model }) },
       { onSuccess: onClose },
     );
   return (
-    <Dialog
+    <Confirm
       title={`Ask another model as ${advisor.name}`}
+      action="Ask"
+      isReady={isOther}
+      isBusy={command.isPending}
+      error={command.error}
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" disabled={command.isPending || model === ""} onClick={ask}>
-            Ask
-          </Button>
-        </>
-      }
+      onSure={ask}
     >
-      <div className="stack">
-        <ModelSelect
-          label="Model"
-          value={model}
-          none="Choose a model"
-          hint={`So far: ${shortModel(advisor.model ?? "")}. A new verdict follows.`}
-          onChoose={setModel}
-        />
-        <Wrong error={command.error} />
-      </div>
-    </Dialog>
+      <ModelSelect
+        label="Model"
+        value={model}
+        none="Choose a model"
+        hint={`Currently ${shortModel(advisor.model ?? "")}. A new verdict follows.`}
+        onChoose={setModel}
+      />
+    </Confirm>
   );
 }

@@ -3,15 +3,15 @@ import type { Problem } from "../api/client";
 import { BudgetFields } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { TextArea, TextField } from "../ui/Field";
-import { shortModel, type Presets, type RoleName } from "./board";
-import { ModelSelect } from "./ModelSelect";
+import { ModelSelect, shortModel } from "../ui/ModelSelect";
+import type { Presets, RoleName } from "./board";
 import { SeatRow } from "./SeatRow";
 import { GRACE_SECONDS, modelAt, newSeat, synthesizerOf, type Seat, type Setup } from "./setup";
 
 interface Props {
   setup: Setup;
   presets: Presets;
-  models: readonly string[];
+  inTurn: readonly string[];
   advisorsMost: number;
   problem?: Problem | undefined;
   /** Of a saved board, which may say more. */
@@ -21,7 +21,7 @@ interface Props {
 
 /** Everything about a board that is rarely changed. */
 export function BoardEditor(props: Props) {
-  const { setup, presets, models, advisorsMost, problem, isSaved = false, onChange } = props;
+  const { setup, presets, inTurn, advisorsMost, problem, isSaved = false, onChange } = props;
   const { seats } = setup;
   const seated = (next: Seat[]) => onChange({ ...setup, seats: next });
   const move = (place: number, by: -1 | 1) => {
@@ -40,7 +40,7 @@ export function BoardEditor(props: Props) {
             place={place}
             last={seats.length - 1}
             roles={presets.roles}
-            inTurn={models.length === 0 ? "" : modelAt(turnOf(setup, place), place, models)}
+            inTurn={inTurn.length === 0 ? "" : modelAt(turnOf(setup, place), place, inTurn)}
             problem={problem}
             field={isSaved ? "seats" : "advisors"}
             onChange={(change) =>
@@ -70,9 +70,9 @@ export function BoardEditor(props: Props) {
           tiers={isSaved}
           wrong={problem?.field("synthesizer") ?? problem?.field("synthesis.model")}
           none={
-            models.length === 0
+            inTurn.length === 0
               ? "Any model"
-              : `Automatic (${shortModel(synthesizerOf({ ...setup, synthesizer: "" }, models))})`
+              : `Automatic (${shortModel(synthesizerOf({ ...setup, synthesizer: "" }, inTurn))})`
           }
           onChoose={(synthesizer) => onChange({ ...setup, synthesizer })}
         />

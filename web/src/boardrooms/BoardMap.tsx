@@ -1,4 +1,4 @@
-import { memo, useState } from "react";
+import { memo, useState, type ReactNode } from "react";
 import type { Texts } from "../live/texts";
 import { Tabs } from "../ui/Tabs";
 import { Agreement } from "./Agreement";
@@ -22,6 +22,8 @@ interface Props {
   texts: Texts;
   /** Points that belong to what was chosen in the verdict. */
   marked: ReadonlySet<number> | undefined;
+  /** All of it, one beneath the other, where there is room. */
+  isStacked: boolean;
   onFocus: (advisor: number) => void;
 }
 
@@ -31,27 +33,41 @@ export const BoardMap = memo(function BoardMap(props: Props) {
   const voted = hasBallot(synthesis) ? synthesis : board.syntheses.findLast(hasBallot);
   const [chosen, setChosen] = useState<View>();
   const view = chosen ?? (voted ? "votes" : "timeline");
+  const parts: Record<View, ReactNode> = {
+    votes: voted ? (
+      <Votes board={board} synthesis={voted} marked={props.marked} />
+    ) : (
+      <p className="muted map-note">{whyNoVotes(board, synthesis)}</p>
+    ),
+    agreement: voted && <Agreement board={board} synthesis={voted} />,
+    timeline: <Timeline board={board} texts={texts} onFocus={onFocus} />,
+  };
   return (
     <section className="card map" aria-label="Map">
       <h2 className="unseen">Map</h2>
-      <Tabs label="Map" tabs={VIEWS} chosen={view} onChoose={setChosen}>
-        {view === "timeline" ? (
-          <Timeline board={board} texts={texts} onFocus={onFocus} />
-        ) : !voted ? (
-          <p className="muted map-note">{whyNoVotes(board, synthesis)}</p>
-        ) : view === "votes" ? (
-          <Votes board={board} synthesis={voted} marked={props.marked} />
-        ) : (
-          <Agreement board={board} synthesis={voted} />
-        )}
-      </Tabs>
+      {props.isStacked ? (
+        VIEWS.map(
+          ({ name, title }) =>
+            parts[name] && (
+              // The answers stand beneath all of it: what is looked at least is folded.
+              <details key={name} className="map-part" open={name !== "timeline" || !voted}>
+                <summary>{title}</summary>
+                {parts[name]}
+              </details>
+            ),
+        )
+      ) : (
+        <Tabs label="Map" tabs={VIEWS} chosen={view} onChoose={setChosen}>
+          {parts[view] ?? parts.votes}
+        </Tabs>
+      )}
     </section>
   );
 });
 
 function whyNoVotes(board: Board, synthesis: Synthesis | undefined): string {
   if (board.allowed.includes("openBallot")) {
-    return "No votes yet. “Let them vote now”, under the verdict, asks the advisors to vote.";
+    return "No votes yet. “Hold a vote”, under the verdict, asks the advisors for theirs.";
   }
   if (!board.ballot) {
     return "This board held no vote. To hold one, turn on “Advisors vote on the verdict” under “Edit board” before you convene.";

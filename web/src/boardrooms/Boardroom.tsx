@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useLiveSession, type LiveSession } from "../live/session";
 import { SessionPage } from "../session/SessionPage";
 import { useStored } from "../stored";
-import { announce } from "../ui/announce";
+import { announce, useMilestones } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { useNarrow } from "../ui/narrow";
 import { useShortcuts } from "../ui/shortcuts";
@@ -25,6 +25,7 @@ import { BoardMap } from "./BoardMap";
 import { FollowUp } from "./FollowUp";
 import { Head } from "./Head";
 import { milestones } from "./milestones";
+import { ModelNote } from "./ModelNote";
 import { Panels, type Layout } from "./Panels";
 import { closest, pointOf } from "./points";
 import { Rounds } from "./Rounds";
@@ -41,12 +42,13 @@ export default function Boardroom({ id }: { id: string }) {
     ...(board.data && { after: board.data.version }),
     keys: [boardKey(id)],
   });
-  useMilestones(board.data);
+  useMilestones(board.data, (before, now) => milestones(before, now).join(". "));
   return (
     <SessionPage
       kind="boardroom"
       query={board}
       connection={live.connection}
+      id={(one) => one.id}
       title={(one) => one.title}
     >
       {(one) => <Session board={one} live={live} />}
@@ -171,6 +173,7 @@ function Session({ board, live }: SessionProps) {
           synthesis={synthesis}
           texts={live.texts}
           marked={marked && new Set([marked.number])}
+          isStacked={isWide && !isNarrow}
           onFocus={show}
         />
       )}
@@ -185,7 +188,7 @@ function Session({ board, live }: SessionProps) {
         {finished(board).length} of {askedNow(board).length}
       </span>
       <Button look="quiet" aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
-        Open all
+        Expand all{" "}
       </Button>
       <Button look="quiet" onClick={() => setWide(false)}>
         Side by side
@@ -206,6 +209,7 @@ function Session({ board, live }: SessionProps) {
         onSync={() => setSynced(!isSynced)}
         onMap={() => setMapShown(!isMapShown)}
       />
+      <ModelNote board={board} />
       <Rounds board={board} />
       {!isWide && (
         <Strip
@@ -253,15 +257,4 @@ function showPanel(advisor: number): void {
     body?.scrollIntoView({ block: "nearest", inline: "start" });
     body?.focus({ preventScroll: true });
   });
-}
-
-function useMilestones(board: Board | undefined): void {
-  const before = useRef<Board>(undefined);
-  useEffect(() => {
-    if (board && before.current) {
-      const said = milestones(before.current, board);
-      if (said.length > 0) announce(said.join(". "));
-    }
-    before.current = board;
-  }, [board]);
 }

@@ -6,6 +6,7 @@ import { useSessions } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { Empty, Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
+import { begunAgain } from "./again";
 import { ConveneForm } from "./ConveneForm";
 
 const RECENT = 20;
@@ -13,6 +14,7 @@ const RECENT = 20;
 export default function Boardrooms() {
   useTitle("Boardroom");
   const given = useGiven();
+  const [again] = useState(begunAgain);
   return (
     <div className="page">
       <div className="page-head">
@@ -24,8 +26,9 @@ export default function Boardrooms() {
         </div>
       </div>
       <ConveneForm
-        prompt={given.get("prompt") ?? undefined}
+        prompt={again?.prompt ?? given.get("prompt") ?? undefined}
         board={given.get("board") ?? undefined}
+        again={again}
         autoFocus
       />
       <Recent />

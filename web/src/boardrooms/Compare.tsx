@@ -2,7 +2,8 @@ import { useState } from "react";
 import { Markdown } from "../markdown/Markdown";
 import { Dialog } from "../ui/Dialog";
 import { SelectField } from "../ui/Field";
-import { shortModel, type Synthesis } from "./board";
+import { shortModel } from "../ui/ModelSelect";
+import type { Synthesis } from "./board";
 import { SECTIONS, sectionOf, sections } from "./sections";
 import { inSentenceCase } from "./Verdict";
 
@@ -22,15 +23,12 @@ export function Compare({ syntheses, onClose }: Props) {
       label={label}
       labelUnseen
       value={value}
+      options={syntheses.map(({ number, model, instruction }) => [
+        number,
+        [`v${number}`, shortModel(model), instruction].filter(Boolean).join(" · "),
+      ])}
       onChange={(event) => set(Number(event.target.value))}
-    >
-      {syntheses.map((one) => (
-        <option key={one.number} value={one.number}>
-          v{one.number} · {shortModel(one.model)}
-          {one.instruction ? ` · ${one.instruction}` : ""}
-        </option>
-      ))}
-    </SelectField>
+    />
   );
   return (
     <Dialog title="Compare two verdicts" wide onClose={onClose}>
@@ -49,10 +47,12 @@ export function Compare({ syntheses, onClose }: Props) {
                 {isSame && one !== "" && <span className="muted"> · the same in both</span>}
               </h3>
               <div className={isSame ? "both" : undefined}>
+                {!isSame && <p className="muted small">v{left}</p>}
                 <Part text={one} />
               </div>
               {!isSame && (
                 <div>
+                  <p className="muted small">v{right}</p>
                   <Part text={other} />
                 </div>
               )}

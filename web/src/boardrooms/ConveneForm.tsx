@@ -4,7 +4,15 @@ import "./convene.css";
 import { useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Problem } from "../api/client";
-import { useBoardPresets, useBoards, useLimits, useModels, useTiers } from "../api/known";
+import {
+  seatedInTurn,
+  useBoardPresets,
+  useBoards,
+  useLimits,
+  useModels,
+  useTiers,
+  type Model,
+} from "../api/known";
 import { forgetSent } from "../api/write";
 import { remember, remembered, useStored } from "../stored";
 import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
@@ -14,14 +22,18 @@ import { GrowingArea } from "../ui/Field";
 import type { AttachedFile } from "../ui/files";
 import { Icon } from "../ui/icons";
 import { isSending } from "../ui/keys";
+import { useNarrow } from "../ui/narrow";
 import { Notice, Wrong } from "../ui/Notice";
+import type { Begun } from "./again";
 import type { Presets } from "./board";
 import { BoardChoice } from "./BoardChoice";
 import { BoardEditor } from "./BoardEditor";
 import { useConvene } from "./commands";
+import { defaults, setupBy } from "./defaults";
+import { Foreseen } from "./Foreseen";
 import { NoModels } from "./NoModels";
 import { SaveBoard } from "./SaveBoard";
-import { request, settled, setupFrom, setupOf, type SavedBoard, type Setup } from "./setup";
+import { request, settled, setupOf, type SavedBoard, type Setup } from "./setup";
 import { SetupLine } from "./SetupLine";
 
 const LAST_BOARD = "board";
@@ -30,8 +42,10 @@ const DRAFT = "board.draft";
 interface Props {
   /** The question to begin with, in place of the one that was being written. */
   prompt?: string;
-  /** A preset board to begin with, in place of the last one. */
+  /** A preset board to begin with, in place of the usual one. */
   board?: string;
+  /** A board whose question and seats to begin with. */
+  again?: Begun | undefined;
   autoFocus?: boolean;
 }
 
@@ -44,34 +58,38 @@ export function ConveneForm(props: Props) {
   }
   if (!presets.data || !boards.data || models.isPending)
     return <Loading what="Looking for models" />;
-  const names = models.data?.map((model) => model.name) ?? [];
   return (
     <>
       {models.error ? (
         <Wrong error={models.error} onRetry={() => void models.refetch()} />
       ) : (
-        names.length === 0 && <NoModels />
+        models.data?.length === 0 && <NoModels />
       )}
-      <Form {...props} presets={presets.data} boards={boards.data} models={names} />
+      <Form {...props} presets={presets.data} boards={boards.data} models={models.data ?? []} />
     </>
   );
 }
 
+const NO_SETUP = setupOf([]);
+
 function firstSetup(boards: readonly SavedBoard[], board: string | undefined): Setup {
-  const chosen = boards.find((one) => one.name === board);
-  if (chosen) return setupFrom(chosen);
-  const last = remembered<Setup | undefined>(LAST_BOARD, undefined);
-  return last ?? (boards[0] ? setupFrom(boards[0]) : setupOf(["generalist"]));
+  const usual = defaults();
+  const named = (name: string | undefined) => boards.find((one) => one.name === name);
+  const chosen = named(board) ?? named(usual.board);
+  if (chosen) return setupBy(usual, chosen);
+  const last = remembered<Setup | undefined>(LAST_BOARD, undefined, NO_SETUP);
+  return last ?? (boards[0] ? setupBy(usual, boards[0]) : setupOf(["generalist"]));
 }
 
 function Form({
   prompt: given,
   board,
+  again,
   autoFocus = false,
   presets,
   boards,
   models,
-}: Props & { presets: Presets; boards: readonly SavedBoard[]; models: readonly string[] }) {
+}: Props & { presets: Presets; boards: readonly SavedBoard[]; models: readonly Model[] }) {
   const [, go] = useLocation();
   const [draft, setDraft] = useStored(DRAFT, "");
   const [prompt, setPrompt] = useState(given ?? draft);
@@ -82,9 +100,12 @@ function Form({
   useEffect(() => {
     if (given !== undefined) setDraft(given);
   }, [given, setDraft]);
-  const [kept, setSetup] = useState(() => firstSetup(boards, board));
+  const [kept, setSetup] = useState(() => again?.setup ?? firstSetup(boards, board));
+  useEffect(() => {
+    if (again) remember(LAST_BOARD, again.setup);
+  }, [again]);
   const [isEditing, setEditing] = useState(false);
-  const [files, setFiles] = useState<AttachedFile[]>([]);
+  const [files, setFiles] = useState<AttachedFile[]>(again?.files ?? []);
   const area = useRef<HTMLDivElement>(null);
   const convene = useConvene(DRAFT, (sent) =>
     forgetSent<string>(DRAFT, (kept) => kept.trim() === sent.prompt),
@@ -92,8 +113,11 @@ function Form({
   const limits = useLimits().data;
   const tiers = useTiers().data ?? [];
   const attachments = useAttachments(files, setFiles);
+  const isNarrow = useNarrow();
   const editor = useId();
-  const setup = settled(kept, models);
+  const names = models.map((model) => model.name);
+  const inTurn = seatedInTurn(models);
+  const setup = settled(kept, names);
   const problem = convene.error instanceof Problem ? convene.error : undefined;
 
   const write = (text: string) => {
@@ -108,10 +132,11 @@ function Form({
     setSetup(next);
     remember(LAST_BOARD, next);
   };
+  const sent = request(prompt.trim(), setup, files, boards, tiers);
   const canConvene = prompt.trim() !== "" && !convene.isPending && models.length > 0;
   const submit = () => {
     if (!canConvene) return;
-    convene.mutate(request(prompt.trim(), setup, files, boards, tiers), {
+    convene.mutate(sent, {
       onSuccess: (made) => go(`/boardrooms/${made.id}`),
       // What is wrong stands at its field, which must be in sight.
       onError: (error) => {
@@ -156,7 +181,8 @@ function Form({
         </div>
         <Attached of={attachments} />
         <div className="convene-foot">
-          <AttachButton of={attachments} />
+          <AttachButton of={attachments} isShort={isNarrow} />
+          {models.length > 0 && <Foreseen body={sent} isShort={isNarrow} />}
           <span className="convene-key muted small" aria-hidden="true">
             ⏎ convene
           </span>
@@ -166,22 +192,26 @@ function Form({
         </div>
       </form>
       <Wrong error={problem ? inFormWords(problem) : convene.error} />
-      <BoardChoice boards={boards} setup={setup} onChoose={(board) => change(setupFrom(board))} />
+      <BoardChoice
+        boards={boards}
+        setup={setup}
+        onChoose={(board) => change(setupBy(defaults(), board))}
+      />
       <SetupLine
         setup={setup}
         boards={boards}
-        models={models}
+        inTurn={inTurn}
         isEditing={isEditing}
         controls={editor}
         onEdit={() => setEditing(!isEditing)}
       />
-      <div id={editor} hidden={!isEditing}>
+      <div id={editor} className="stack" hidden={!isEditing}>
         {isEditing && (
           <>
             <BoardEditor
               setup={setup}
               presets={presets}
-              models={models}
+              inTurn={inTurn}
               advisorsMost={limits?.boardroom["advisors"]?.most ?? Infinity}
               problem={problem}
               onChange={change}

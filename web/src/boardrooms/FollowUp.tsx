@@ -32,7 +32,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
   const isAllowed = board.allowed.includes("followUp");
   const isLater = !isAllowed && isRunning(board);
   const hint = isLater
-    ? "Write a follow-up now, ask it after the verdict"
+    ? "Write a follow-up now; ask it after the verdict"
     : "Ask a follow-up… @critic asks one advisor";
   const canAsk = isAllowed && question !== "" && !command.isPending;
 
@@ -107,7 +107,7 @@ export function FollowUp({ board, isNarrow }: { board: Board; isNarrow: boolean 
 function whoIsAsked(asked: readonly { name: string }[]): string {
   return asked.length > 0
     ? `Only ${asked.map((advisor) => advisor.name).join(", ")}`
-    : "Goes to the same advisors, who know what was said so far";
+    : "Goes to the same advisors, who remember the conversation";
 }
 
 function whyNot(board: Board): string {

@@ -1,7 +1,6 @@
-import { useLayoutEffect, useRef, useState } from "react";
 import { useBoardPresets } from "../api/known";
 import type { Connection } from "../live/follow";
-import { exportOf, fileName } from "../session/kinds";
+import { exportOf } from "../session/kinds";
 import { KeptFiles } from "../session/KeptFiles";
 import { SessionHead } from "../session/SessionHead";
 import { Button } from "../ui/Button";
@@ -9,6 +8,7 @@ import type { IconName } from "../ui/icons";
 import type { MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
 import { some, useNow } from "../ui/time";
+import { useAskAgain } from "./again";
 import { askedNow, hidesFrom, isRunning, presetName, questionOf, type Board } from "./board";
 import { useCommand } from "./commands";
 import type { Layout } from "./Panels";
@@ -17,7 +17,7 @@ import { workedMs } from "./lanes";
 const LAYOUTS: readonly { layout: Layout; icon: IconName; label: string }[] = [
   { layout: "columns", icon: "columns", label: "Columns" },
   { layout: "tabs", icon: "tabs", label: "One at a time" },
-  { layout: "focus", icon: "focus", label: "One large" },
+  { layout: "focus", icon: "focus", label: "Focus" },
 ];
 
 interface Props {
@@ -41,6 +41,7 @@ export function Head(props: Props) {
   const now = useNow(isRunning(board));
   const word = statusInWords(board);
   const can = (name: string) => board.allowed.includes(name);
+  const askAgain = useAskAgain(board);
   const roles = board.advisors.map((advisor) => advisor.role);
   return (
     <>
@@ -52,7 +53,7 @@ export function Head(props: Props) {
             <KeptFiles kind="boardroom" id={board.id} names={fileNames(board)} />
           </>
         }
-        heading={<Question prompt={questionOf(board)} />}
+        question={questionOf(board)}
         status={board.status}
         word={word}
         waits={word?.startsWith("Waiting") ?? false}
@@ -70,6 +71,7 @@ export function Head(props: Props) {
                 isChosen: layout === one.layout,
                 run: () => props.onLayout(one.layout),
               }))),
+          { label: "Edit and ask again", icon: "retry", run: () => void askAgain() },
           {
             label: props.isMapShown ? "Hide the map" : "Show the map",
             icon: "map",
@@ -126,12 +128,10 @@ function fileNames({ context, images = [], rounds }: Board): string[] {
 function exportItems(board: Board): MenuItem[] {
   const seat = hidesFrom(board);
   const seen = seat === undefined ? "" : `&seat=${seat}`;
-  const name = fileName(board.title, "board");
   return (["markdown", "json"] as const).map((format) => ({
     label: format === "json" ? "JSON" : "Markdown",
     icon: "file",
     href: `${exportOf({ id: board.id, kind: "boardroom" }, format)}${seen}`,
-    download: `${name}.${format === "json" ? "json" : "md"}`,
   }));
 }
 
@@ -157,43 +157,4 @@ function statusInWords(board: Board): string | undefined {
   }
   if (board.status === "closed" && number("failed") > 0) return `Done · ${number("failed")} failed`;
   return undefined;
-}
-
-const LONG = 160;
-
-/** The question, three lines of it unless all is asked for. */
-function Question({ prompt }: { prompt: string }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  const [isCut, setCut] = useState(false);
-  const [isWhole, setWhole] = useState(false);
-  useLayoutEffect(() => {
-    const element = heading.current;
-    if (!element || isWhole) return undefined;
-    const look = () => setCut(element.scrollHeight > element.clientHeight + 2);
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    look();
-    return () => observer.disconnect();
-  }, [prompt, isWhole]);
-  return (
-    <div className="question">
-      <h1
-        ref={heading}
-        className={[prompt.length > LONG ? "long" : "", isWhole ? "whole" : ""].join(" ")}
-        tabIndex={isWhole ? 0 : undefined}
-      >
-        {prompt}
-      </h1>
-      {(isCut || isWhole) && (
-        <button
-          type="button"
-          className="show-all no-print"
-          aria-expanded={isWhole}
-          onClick={() => setWhole(!isWhole)}
-        >
-          {isWhole ? "Show less" : "Show all"}
-        </button>
-      )}
-    </div>
-  );
 }

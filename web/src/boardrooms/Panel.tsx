@@ -142,7 +142,13 @@ function Tools({ advisor, isPast, isRetriable, onRetry, onChoose }: ToolsProps) 
       ? []
       : [{ label: "Copy answer", icon: "copy", run: () => void copy(advisor.text) } as const]),
     ...(isRetriable
-      ? [{ label: isPast ? "Ask too" : "Ask again", icon: "retry", run: onRetry } as const]
+      ? [
+          {
+            label: isPast ? "Ask this question too" : "Ask again",
+            icon: "retry",
+            run: onRetry,
+          } as const,
+        ]
       : []),
     ...(isRetriable && advisor.person === undefined
       ? [{ label: "Ask another model", icon: "edit", run: onChoose } as const]
@@ -286,7 +292,12 @@ function Body(props: BodyProps) {
           ) : advisor.hidden ? (
             <Hidden board={props.board} />
           ) : (
-            <Answer text={props.text} advisor={advisor} hold={isLive ? hold : undefined} />
+            <Answer
+              text={props.text}
+              advisor={advisor}
+              hold={isLive ? hold : undefined}
+              onChoose={props.onChoose}
+            />
           )}
           <Outcome {...props} />
           <Cut of={advisor} />
@@ -319,18 +330,27 @@ interface AnswerProps {
   text: GrowingText;
   advisor: Advisor;
   hold: Retrying | Waiting | undefined;
+  onChoose: () => void;
 }
 
-function Answer({ text, advisor, hold }: AnswerProps) {
+function Answer({ text, advisor, hold, onChoose }: AnswerProps) {
   const shown = useText(text);
   const hasBegunAgain = useBegunAgain(text);
   const isLive = advisor.status === "answering";
   // The board's own copy is older; a second attempt may even have begun anew since.
   const whole = isLive && shown !== "" ? shown : advisor.text;
+  const held = hold && (
+    <>
+      <p className="aside-note">{holdInWords(hold)}</p>
+      <Button className="no-print" onClick={onChoose}>
+        Another model
+      </Button>
+    </>
+  );
   if (isRetrying(hold)) {
     return (
       <>
-        <p className="aside-note">{holdInWords(hold)}</p>
+        {held}
         <BrokenOff attempt={hold.attempt} text={whole} />
       </>
     );
@@ -338,7 +358,7 @@ function Answer({ text, advisor, hold }: AnswerProps) {
   return (
     <>
       {isLive && hasBegunAgain && <p className="aside-note">{BEGUN_AGAIN}</p>}
-      {hold && <p className="aside-note">{holdInWords(hold)}</p>}
+      {held}
       {whole !== "" && <Markdown text={whole} live={isLive} under={2} />}
       {isLive && <BrokenOff attempt={text.attempt - 1} text={text.broken} />}
     </>
@@ -351,7 +371,7 @@ function BrokenOff({ attempt, text }: { attempt: number; text: string }) {
   return (
     <section className="broken-off" aria-label={`Attempt ${attempt}`}>
       <h3>
-        Attempt {attempt}, broke off after {some(wordsIn(text), "word")}
+        Attempt {attempt}, interrupted after {some(wordsIn(text), "word")}
       </h3>
       <Markdown text={text} under={3} />
     </section>

@@ -1,11 +1,9 @@
 import { useState } from "react";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { TextArea } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
-import { finished, shortModel, type Board } from "./board";
+import { ModelSelect, shortModel } from "../ui/ModelSelect";
+import { finished, type Board } from "./board";
 import { useCommand } from "./commands";
-import { ModelSelect } from "./ModelSelect";
 
 /** Another verdict from the same answers. */
 export function Resynthesize({ board, onClose }: { board: Board; onClose: () => void }) {
@@ -23,39 +21,31 @@ export function Resynthesize({ board, onClose }: { board: Board; onClose: () => 
       { onSuccess: onClose },
     );
   return (
-    <Dialog
+    <Confirm
       title="Re-synthesize"
+      action="Re-synthesize"
+      isBusy={command.isPending}
+      error={command.error}
       onClose={onClose}
-      onSubmit={ask}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={command.isPending}>
-            Re-synthesize
-          </Button>
-        </>
-      }
+      onSure={ask}
     >
-      <div className="stack">
-        <p className="muted">
-          Uses the {finished(board).length} answers so far; no advisor is asked again. Earlier
-          verdicts are kept.
-        </p>
-        <TextArea
-          label="Instruction"
-          placeholder="For a board of directors. In French. In three sentences."
-          rows={2}
-          value={instruction}
-          onChange={(event) => setInstruction(event.target.value)}
-        />
-        <ModelSelect
-          label="Model"
-          value={model}
-          none={`As before: ${shortModel(board.synthesizers[0] ?? "")}`}
-          onChoose={setModel}
-        />
-        <Wrong error={command.error} />
-      </div>
-    </Dialog>
+      <p className="muted">
+        Uses the {finished(board).length} answers so far; no advisor is asked again. Earlier
+        verdicts are kept.
+      </p>
+      <TextArea
+        label="Instruction"
+        placeholder="For a board of directors. In French. In three sentences."
+        rows={2}
+        value={instruction}
+        onChange={(event) => setInstruction(event.target.value)}
+      />
+      <ModelSelect
+        label="Model"
+        value={model}
+        none={`As before: ${shortModel(board.synthesizers[0] ?? "")}`}
+        onChoose={setModel}
+      />
+    </Confirm>
   );
 }

@@ -6,9 +6,8 @@ import { asked, client, Problem } from "../api/client";
 import { useWrite } from "../api/write";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { TextField } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
 import { roomName } from "../whiteboards/names";
 import { saved, type SavedBoard, type Setup } from "./setup";
 
@@ -38,36 +37,29 @@ export function SaveBoard({ setup, onSaved }: Props) {
         },
       },
     );
-  const wrong = problem?.field("name") ?? problem?.field("title");
   return (
     <div className="row">
       <Button onClick={() => setOpen(true)}>Save as board…</Button>
       {isOpen && (
-        <Dialog
+        <Confirm
           title="Save this board"
+          action="Save"
+          doing="Saving…"
+          isReady={title.trim() !== ""}
+          isBusy={save.isPending}
+          error={save.error}
           onClose={() => setOpen(false)}
-          onSubmit={submit}
-          foot={
-            <>
-              <Button onClick={() => setOpen(false)}>Cancel</Button>
-              <Button type="submit" look="primary" disabled={save.isPending || title.trim() === ""}>
-                {save.isPending ? "Saving…" : "Save"}
-              </Button>
-            </>
-          }
+          onSure={submit}
         >
-          <div className="stack">
-            <TextField
-              label="Name"
-              placeholder="Security board"
-              hint="You can convene it by this name, here and from the command line."
-              value={title}
-              wrong={wrong}
-              onChange={(event) => setTitle(event.target.value)}
-            />
-            {wrong === undefined && <Wrong error={save.error} />}
-          </div>
-        </Dialog>
+          <TextField
+            label="Name"
+            placeholder="Security board"
+            hint="You can convene it by this name, here and from the command line."
+            value={title}
+            wrong={problem?.field("name") ?? problem?.field("title")}
+            onChange={(event) => setTitle(event.target.value)}
+          />
+        </Confirm>
       )}
     </div>
   );

@@ -1,11 +1,11 @@
-import { useState } from "react";
+import { useState, type InputHTMLAttributes } from "react";
 import type { Problem, Schemas } from "../api/client";
 import { useAgents } from "../library/useAgents";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Glyph, inRole } from "../ui/icons";
-import { shortModel, type RoleName } from "./board";
-import { ModelSelect } from "./ModelSelect";
+import { ModelSelect, shortModel } from "../ui/ModelSelect";
+import type { RoleName } from "./board";
 import type { OwnRole, Seat } from "./setup";
 
 interface Props {
@@ -25,6 +25,11 @@ interface Props {
 }
 
 const OWN = "own";
+const KINDS = [
+  ["model", "Model"],
+  ["agent", "Agent"],
+  ["person", "Person"],
+] as const;
 const NEW_ROLE: OwnRole = { name: "", colour: "#00897b", glyph: "", initials: "" };
 
 /** One advisor of a board that is being set up. What is rarely changed is folded away. */
@@ -56,14 +61,8 @@ export function SeatRow(props: Props) {
               ? onChange({ own: NEW_ROLE })
               : onChange({ own: undefined, role: target.value as RoleName })
           }
-        >
-          {roles.map((one) => (
-            <option key={one.id} value={one.id}>
-              {one.name}
-            </option>
-          ))}
-          <option value={OWN}>Custom role…</option>
-        </SelectField>
+          options={[...roles.map(({ id, name }) => [id, name] as const), [OWN, "Custom role…"]]}
+        />
         {own && (
           <TextField
             label={`Name of the custom role of advisor ${number}`}
@@ -79,12 +78,9 @@ export function SeatRow(props: Props) {
         label={`Who is advisor ${number}`}
         labelUnseen
         value={seat.kind}
+        options={KINDS}
         onChange={(event) => onChange({ kind: event.target.value as Seat["kind"] })}
-      >
-        <option value="model">Model</option>
-        <option value="agent">Agent</option>
-        <option value="person">Person</option>
-      </SelectField>
+      />
       <Who {...props} wrong={wrong} />
       <div className="seat-tools">
         <Button look="quiet" aria-expanded={isMore} onClick={() => setMore(!isMore)}>
@@ -180,16 +176,12 @@ function AgentSelect({ seat, number, wrong, onChange }: AgentProps) {
       labelUnseen
       value={seat.agent ?? ""}
       wrong={wrong("agent")}
+      options={agents.map(({ id, name }) => [id, name])}
       onChange={(event) => onChange({ agent: event.target.value })}
     >
       <option value="" disabled>
         Choose an agent
       </option>
-      {agents.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
     </SelectField>
   );
 }
@@ -199,6 +191,34 @@ function More({ seat, place, roles, wrong, onChange }: PartProps) {
   const role = roles.find((one) => one.id === seat.role);
   const of = ` of advisor ${place + 1}`;
   const named = (words: string) => ({ label: words, "aria-label": words + of });
+  const number = (
+    name: "tries" | "temperature" | "outputTokens",
+    words: string,
+    rest: InputHTMLAttributes<HTMLInputElement>,
+  ) => (
+    <TextField
+      {...named(words)}
+      type="number"
+      value={seat[name] ?? ""}
+      wrong={wrong(name)}
+      onChange={(event) => onChange({ [name]: event.target.value })}
+      {...rest}
+    />
+  );
+  const look = (
+    name: "initials" | "glyph" | "colour",
+    words: string,
+    rest: InputHTMLAttributes<HTMLInputElement>,
+  ) =>
+    own && (
+      <TextField
+        {...named(words)}
+        value={own[name]}
+        wrong={wrong(name)}
+        onChange={(event) => onChange({ own: { ...own, [name]: event.target.value } })}
+        {...rest}
+      />
+    );
   return (
     <div className="seat-more">
       <TextArea
@@ -215,65 +235,19 @@ function More({ seat, place, roles, wrong, onChange }: PartProps) {
       <div className="seat-numbers">
         {seat.kind !== "person" && (
           <>
-            <TextField
-              {...named("Answers at once")}
-              type="number"
-              min="1"
-              max="8"
-              placeholder="1"
-              value={seat.tries ?? ""}
-              wrong={wrong("tries")}
-              onChange={(event) => onChange({ tries: event.target.value })}
-            />
-            <TextField
-              {...named("Temperature")}
-              type="number"
-              min="0"
-              max="2"
-              step="0.1"
-              placeholder="Default"
-              value={seat.temperature ?? ""}
-              wrong={wrong("temperature")}
-              onChange={(event) => onChange({ temperature: event.target.value })}
-            />
-            <TextField
-              {...named("Tokens per answer")}
-              type="number"
-              min="16"
-              placeholder="No limit"
-              value={seat.outputTokens ?? ""}
-              wrong={wrong("outputTokens")}
-              onChange={(event) => onChange({ outputTokens: event.target.value })}
-            />
+            {number("tries", "Answers at once", { min: 1, max: 8, placeholder: "1" })}
+            {number("temperature", "Temperature", {
+              min: 0,
+              max: 2,
+              step: 0.1,
+              placeholder: "Default",
+            })}
+            {number("outputTokens", "Tokens per answer", { min: 16, placeholder: "No limit" })}
           </>
         )}
-        {own && (
-          <>
-            <TextField
-              {...named("Initials")}
-              maxLength={2}
-              placeholder="Automatic"
-              value={own.initials}
-              wrong={wrong("initials")}
-              onChange={(event) => onChange({ own: { ...own, initials: event.target.value } })}
-            />
-            <TextField
-              {...named("Symbol")}
-              maxLength={4}
-              placeholder="Initials"
-              value={own.glyph}
-              wrong={wrong("glyph")}
-              onChange={(event) => onChange({ own: { ...own, glyph: event.target.value } })}
-            />
-            <TextField
-              {...named("Colour")}
-              type="color"
-              value={own.colour}
-              wrong={wrong("colour")}
-              onChange={(event) => onChange({ own: { ...own, colour: event.target.value } })}
-            />
-          </>
-        )}
+        {look("initials", "Initials", { maxLength: 2, placeholder: "Automatic" })}
+        {look("glyph", "Symbol", { maxLength: 4, placeholder: "Initials" })}
+        {look("colour", "Colour", { type: "color" })}
       </div>
     </div>
   );

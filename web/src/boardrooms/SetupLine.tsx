@@ -1,23 +1,23 @@
 import { Button } from "../ui/Button";
 import { some } from "../ui/time";
-import { shortModel } from "./board";
+import { shortModel } from "../ui/ModelSelect";
 import { boardOf, modelAt, synthesizerOf, type SavedBoard, type Setup } from "./setup";
 
 interface Props {
   setup: Setup;
   boards: readonly SavedBoard[];
-  models: readonly string[];
+  inTurn: readonly string[];
   isEditing: boolean;
   controls: string;
   onEdit: () => void;
 }
 
 /** The whole set-up in one line. */
-export function SetupLine({ setup, boards, models, isEditing, controls, onEdit }: Props) {
+export function SetupLine({ setup, boards, inTurn, isEditing, controls, onEdit }: Props) {
   return (
     <div className="setup-line">
       <ul className="chips" aria-label="This board">
-        {inWords(setup, boards, models).map((words) => (
+        {inWords(setup, boards, inTurn).map((words) => (
           <li key={words} className="chip">
             {words}
           </li>
@@ -36,21 +36,21 @@ export function SetupLine({ setup, boards, models, isEditing, controls, onEdit }
   );
 }
 
-function inWords(setup: Setup, boards: readonly SavedBoard[], models: readonly string[]): string[] {
+function inWords(setup: Setup, boards: readonly SavedBoard[], inTurn: readonly string[]): string[] {
   const { seats } = setup;
   const name = boardOf(setup, boards)?.title;
   const people = seats.filter((seat) => seat.kind === "person");
   const seated = seats.flatMap((seat, place) =>
     seat.kind === "model" && !seat.model.startsWith("tier:")
-      ? [shortModel(modelAt(setup, place, models))]
+      ? [shortModel(modelAt(setup, place, inTurn))]
       : [],
   );
   const own = seats.filter((seat) => seat.systemPrompt.trim() !== "").length;
-  const synthesizer = synthesizerOf(setup, models);
+  const synthesizer = synthesizerOf(setup, inTurn);
   return [
     name ?? "Custom board",
     some(seats.length, "advisor"),
-    ...(models.length > 0 && seated.length > 0 ? [named([...new Set(seated)])] : []),
+    ...(inTurn.length > 0 && seated.length > 0 ? [named([...new Set(seated)])] : []),
     ...(people.length > 0 ? [people.map((seat) => seat.person || "a person").join(", ")] : []),
     ...(own > 0 ? [some(own, "custom prompt")] : []),
     ...(synthesizer === "" ? [] : [`Verdict by ${shortModel(synthesizer)}`]),

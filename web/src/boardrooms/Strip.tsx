@@ -3,10 +3,11 @@
 
 import { useMemo, useSyncExternalStore } from "react";
 import type { LiveSession } from "../live/session";
-import { budgetInWords } from "../ui/Budget";
+import { percent } from "../session/Lanes";
+import { budgetInWords, budgetShares } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { Wrong } from "../ui/Notice";
-import { some } from "../ui/time";
+import { exactTime, some } from "../ui/time";
 import { askedNow, finished, verdictOf, type Board } from "./board";
 import { useCommand } from "./commands";
 import { countsInWords, standingOf, type Standing } from "./standing";
@@ -80,16 +81,27 @@ function useStandings(board: Board, live: LiveSession): Standing[] {
   );
 }
 
-/** The amounts stand in the header. */
+/** The amounts stand in the header. What calls under way may still take is hatched. */
 function BudgetBar({ budget }: { budget: Board["budget"] }) {
-  const { tokens, spentTokens = 0, cost, spentCost = 0 } = budget ?? {};
-  if (!budget || (tokens === undefined && cost === undefined)) return null;
-  const part = Math.max(tokens ? spentTokens / tokens : 0, cost ? spentCost / cost : 0);
+  const shares = budget && budgetShares(budget);
+  if (!shares) return null;
+  const { spent, reserved } = shares;
+  const whole = (share: number) => Math.round(100 * share);
+  const words = `${whole(spent)}% spent${reserved > 0 ? `, ${whole(reserved)}% reserved` : ""}`;
   return (
     <span className="strip-budget" title={budgetInWords(budget)}>
       <span className="muted">Budget</span>
-      <progress aria-label="Budget spent" max={1} value={Math.min(1, part)} />
-      <span className="number">{Math.round(100 * part)} % spent</span>
+      <span
+        className="budget-bar"
+        role="meter"
+        aria-label="Budget"
+        aria-valuenow={Math.min(100, whole(spent))}
+        aria-valuetext={words}
+      >
+        <span style={{ width: percent(Math.min(1, spent)) }} />
+        <span className="reserved" style={{ width: percent(reserved) }} />
+      </span>
+      <span className="number">{words}</span>
     </span>
   );
 }
@@ -99,5 +111,5 @@ function whenItFollows(board: Board): string {
   if (!quorum) return "The verdict follows once all have answered.";
   return quorum.until === undefined
     ? `The verdict follows once ${quorum.need} have answered and the rest had ${quorum.graceSeconds} s more.`
-    : `Enough have answered; the rest have until ${new Date(quorum.until).toLocaleTimeString("en-GB")}.`;
+    : `Enough have answered; the rest have until ${exactTime(quorum.until)}.`;
 }

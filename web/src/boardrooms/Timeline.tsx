@@ -13,7 +13,7 @@ interface Props {
 }
 
 const LEAST_MS = 2_000;
-const NO_TIMES = "This board was imported: its record does not say who wrote when.";
+const NO_TIMES = "This board was imported, and its record does not say who wrote when.";
 
 /** Who wrote when: waiting is pale, writing is full. */
 export function Timeline({ board, texts, onFocus }: Props) {
@@ -85,7 +85,7 @@ function Bar({ of, text, nowMs, wholeMs }: BarProps) {
 }
 
 const OUTCOMES: Record<Span["outcome"], string> = {
-  writing: "still going",
+  writing: "still writing",
   done: "done",
   failed: "failed",
   stopped: "stopped",

@@ -5,6 +5,7 @@ import { Button, IconButton } from "../ui/Button";
 import { copy } from "../ui/announce";
 import { Menu } from "../ui/Menu";
 import { Notice, Wrong } from "../ui/Notice";
+import { shortModel } from "../ui/ModelSelect";
 import { Cut, Spent } from "../ui/Spent";
 import { duration } from "../ui/time";
 import { BallotPaper } from "./BallotPaper";
@@ -13,7 +14,6 @@ import {
   failureInWords,
   finished,
   isPending,
-  shortModel,
   versions,
   type Board,
   type Synthesis,
@@ -102,7 +102,7 @@ function OpenBallot({ board }: { board: Board }) {
   return (
     <>
       <Button disabled={command.isPending} onClick={() => command.mutate({ do: "openBallot" })}>
-        Let them vote now
+        Hold a vote
       </Button>
       <Wrong error={command.error} />
     </>
@@ -242,7 +242,10 @@ function Absent({ board, synthesis: { absent, basis } }: { board: Board; synthes
         return (
           <p key={one.advisor}>
             {advisor && <Initials advisor={advisor} among={board.advisors} />}{" "}
-            <strong>{one.name} did not answer:</strong> {one.why}.{" "}
+            <strong>
+              {one.name} {advisor?.text ? "did not finish" : "did not answer"}:
+            </strong>{" "}
+            {one.why}.{" "}
             {advisor && board.allowed.includes("retry") && !isPending(advisor) && (
               <button
                 type="button"
@@ -257,7 +260,7 @@ function Absent({ board, synthesis: { absent, basis } }: { board: Board; synthes
         );
       })}
       <p>
-        The verdict weighs {basis.length} of {basis.length + absent.length} answers.
+        The verdict is based on {basis.length} of {basis.length + absent.length} advisors.
       </p>
       <Wrong error={command.error} />
     </div>

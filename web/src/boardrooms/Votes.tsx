@@ -128,7 +128,7 @@ function whereFrom(synthesis: Synthesis, advisors: readonly Advisor[]): string {
   return [
     `Advisors’ votes on the points of verdict v${number}.`,
     ...(awaited.length > 0 ? [`Still to come: ${awaited.join(", ")}.`] : []),
-    ...(missing.length > 0 ? [`Without ${missing.join(", ")}.`] : []),
+    ...(missing.length > 0 ? [`No votes from ${missing.join(", ")}.`] : []),
     ...(pointsLeftOut > 0 ? [`Not voted on: ${some(pointsLeftOut, "further point")}.`] : []),
   ].join(" ");
 }

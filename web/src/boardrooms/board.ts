@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { asked, client, type Schemas } from "../api/client";
+import { shortModel } from "../ui/ModelSelect";
 
 export type Advisor = Schemas["AdvisorView"];
 export type Absent = Schemas["AbsentView"];
@@ -95,11 +96,6 @@ export function finished(board: Board): Advisor[] {
 /** The last that an advisor said in a round. */
 export function saidIn(round: number, advisor: Advisor): Contribution | undefined {
   return [...(advisor.earlier ?? []), advisor].findLast((one) => one.round === round);
-}
-
-/** `qwen3:32b` of `ollama/qwen3:32b`. */
-export function shortModel(model: string): string {
-  return model.slice(model.indexOf("/") + 1);
 }
 
 /** Who sits there: a model's short name, or a person's. */

@@ -109,7 +109,7 @@ export function useShowAnyway(id: string): () => void {
   };
 }
 
-export type NewBoardroom = Schemas["NewBoardroom"] & { ballot?: boolean };
+export type NewBoardroom = Schemas["NewBoardroom"];
 
 /** `onSent` comes also when the page was left meanwhile. */
 export function useConvene(place: string, onSent: (convened: NewBoardroom) => void) {

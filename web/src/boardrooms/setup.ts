@@ -2,7 +2,7 @@
 // model takes the next one that is available, in turn; nothing that has gone is remembered.
 
 import type { Schemas } from "../api/client";
-import { budgetOf, type Allowance } from "../ui/Budget";
+import { allowanceOf, budgetOf, type Allowance } from "../ui/Budget";
 import { contextOf, type AttachedFile } from "../ui/files";
 import type { NewBoardroom } from "./commands";
 import type { RoleName } from "./board";
@@ -85,11 +85,7 @@ export function setupFrom(board: SavedBoard): Setup {
     graceSeconds: quorum && quorum.graceSeconds !== GRACE_SECONDS ? text(quorum.graceSeconds) : "",
     ballot: board.ballot,
     ...(budget && {
-      allowance: {
-        tokens: text(budget.tokens),
-        cost: text(budget.cost),
-        seconds: text(budget.seconds),
-      },
+      allowance: allowanceOf(budget),
       ...(budget.whenSpent === "stop" && { whenSpent: "stop" }),
     }),
     ...(language !== undefined && { language }),
@@ -143,15 +139,15 @@ export function settled(setup: Setup, models: readonly string[]): Setup {
   };
 }
 
-/** The model that a seat gets, as the server seats it. */
-export function modelAt(setup: Setup, place: number, models: readonly string[]): string {
+/** The model that a seat gets, as the server seats it; `inTurn` are those that it seats. */
+export function modelAt(setup: Setup, place: number, inTurn: readonly string[]): string {
   const chosen = setup.seats[place]?.model;
   if (chosen) return chosen;
-  return models.length === 0 ? "" : (models[place % models.length] ?? "");
+  return inTurn.length === 0 ? "" : (inTurn[place % inTurn.length] ?? "");
 }
 
-export function synthesizerOf(setup: Setup, models: readonly string[]): string {
-  return setup.synthesizer || (models[3] ?? models[0] ?? "");
+export function synthesizerOf(setup: Setup, inTurn: readonly string[]): string {
+  return setup.synthesizer || (inTurn[3] ?? inTurn[0] ?? "");
 }
 
 /** The saved board that seats the same: the one that it began with, else the first. */

@@ -40,7 +40,7 @@ export function Aside({ view }: { view: CouncilView }) {
         )}
         {view.status === "open" && models.length > 0 && (
           <p className="muted small">
-            Every member with a model answers a post; @name asks just one.
+            Members with a model answer every post; @name asks just one.
           </p>
         )}
       </Fold>

@@ -18,7 +18,12 @@ import type { Post } from "./entries";
 export default function Council({ council }: { council: string }) {
   const { query, ...reading } = useCouncil(council);
   return (
-    <SessionPage kind="council" query={query} title={({ view }) => view.council}>
+    <SessionPage
+      kind="council"
+      query={query}
+      id={({ view }) => view.sessionId}
+      title={({ view }) => view.council}
+    >
       {(page) => <Open page={page} error={query.error} {...reading} />}
     </SessionPage>
   );

@@ -16,11 +16,11 @@ export default function Councils() {
     <SessionList
       kind="council"
       lead="Long-lived threads with a charter, between people and models."
-      searches="names, charters and posts"
+      searches="names and posts"
       action={open}
       empty={{
         words:
-          "A council is a thread with a charter that stays open for as long as you need it. Its members answer when you name them.",
+          "A council is a thread with a charter that stays open for as long as you need it. Members with a model answer every post; @name asks just one.",
         action: open,
       }}
       about={({ name, project, facts }) => (

@@ -1,7 +1,7 @@
 import { asked, client, Problem } from "../api/client";
 import { forgetSent, useWrite } from "../api/write";
 import { useKeptText } from "../stored";
-import { Confirm } from "../session/Confirm";
+import { Confirm } from "../ui/Confirm";
 import { TextArea } from "../ui/Field";
 import type { CouncilView } from "./useCouncil";
 
@@ -31,12 +31,12 @@ export function CloseCouncil({ view, onClose, onDone }: Props) {
       action="Close council"
       doing="Closing…"
       isBusy={close.isPending}
-      error={field ? null : close.error}
+      error={close.error}
       onClose={onClose}
       onSure={() => close.mutate(summary.trim(), { onSuccess: onDone })}
     >
       <p>
-        Nobody will be able to post, but everything stays readable. A closed council cannot be
+        No one will be able to post, but everything stays readable. A closed council cannot be
         reopened.
         {view.answering !== undefined && ` ${view.answering} is answering and will be cut off.`}
       </p>

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Problem } from "../api/client";
 import { fetchAgent, useAgents } from "../library/useAgents";
-import { ModelOptions } from "../library/ModelOptions";
 import { useModels, useTiers } from "../api/known";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
+import { ModelSelect } from "../ui/ModelSelect";
 import { Wrong } from "../ui/Notice";
 import { nameProblem } from "../whiteboards/names";
 import { memberName, modelOf, NOBODY, type NewMember } from "./newCouncil";
@@ -21,15 +21,14 @@ interface Props {
 
 export function MembersEditor(props: Props) {
   const { legend = "Members", field = "members", members, problem, onChange } = props;
-  const models = useModels().data ?? [];
   const change = (index: number, to: Partial<NewMember>) =>
     onChange(members.map((member, place) => (place === index ? { ...member, ...to } : member)));
   return (
     <fieldset className="new-members">
       <legend className="legend">{legend}</legend>
       <p className="muted small">
-        A member with a model answers automatically when a post is addressed to it. People and
-        outside agents have no model and post for themselves.
+        Members with a model answer posts automatically. People and outside agents post for
+        themselves.
       </p>
       {members.map((member, index) => {
         const wrong = (part: string) => problem?.field(`${field}[${index}].${part}`);
@@ -42,15 +41,13 @@ export function MembersEditor(props: Props) {
               placeholder="Skeptic"
               onChange={(event) => change(index, { name: event.target.value })}
             />
-            <SelectField
+            <ModelSelect
               label="Model"
               value={member.model}
+              none="None: a person or outside agent"
               wrong={wrong("model")}
-              onChange={(event) => change(index, { model: event.target.value })}
-            >
-              <option value="">None: a person or outside agent</option>
-              <ModelOptions models={models} chosen={member.model} />
-            </SelectField>
+              onChoose={(model) => change(index, { model })}
+            />
             <IconButton
               icon="trash"
               label={`Remove ${member.name || `member ${index + 1}`}`}

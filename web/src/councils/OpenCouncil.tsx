@@ -2,11 +2,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useWrite } from "../api/write";
-import { FormProblem } from "../library/FormProblem";
 import { useStored } from "../stored";
 import { BudgetFields } from "../ui/Budget";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { TextArea, TextField } from "../ui/Field";
 import { nameProblem, roomName, roomNameHint } from "../whiteboards/names";
 import { MembersEditor } from "./MembersEditor";
@@ -38,70 +37,64 @@ export function OpenCouncil({ onClose }: { onClose: () => void }) {
     draft.charter.trim() !== "" &&
     draft.members.every((member) => nameProblem(member.name.trim()) === undefined);
   return (
-    <Dialog
+    <Confirm
       title="Open a council"
+      action="Open council"
+      doing="Opening…"
       wide
+      isReady={isReady}
+      isBusy={open.isPending}
+      error={open.error}
       onClose={onClose}
-      onSubmit={() => open.mutate(requestOf(draft))}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={open.isPending || !isReady}>
-            {open.isPending ? "Opening…" : "Open council"}
-          </Button>
-        </>
-      }
+      onSure={() => open.mutate(requestOf(draft))}
     >
-      <div className="stack">
-        <div className="row">
-          <p className="muted">A thread with a charter, open for as long as you need it.</p>
-          <span className="spread" />
-          {draft.name === "" && draft.charter === "" && (
-            <Button onClick={() => change(SAMPLE)}>Fill in an example</Button>
-          )}
-          {draft !== BLANK && <Button onClick={() => setDraft(undefined)}>Clear</Button>}
-        </div>
-        <TextField
-          label="Name"
-          hint={roomNameHint(draft.name, NAME_RULE)}
-          value={draft.name}
-          wrong={
-            problem?.code === "taken"
-              ? `There is, or was, a council called ${roomName(draft.name)}. Choose another name.`
-              : problem?.field("name")
-          }
-          placeholder="API redesign"
-          onChange={(event) => change({ name: event.target.value })}
-        />
-        <TextArea
-          label="Charter"
-          hint="What it is for, and how its members should talk. Markdown; every member reads it."
-          rows={5}
-          value={draft.charter}
-          wrong={problem?.field("charter")}
-          onChange={(event) => change({ charter: event.target.value })}
-        />
-        <TextField
-          label="Project"
-          hint="Optional. Lists can be filtered by project."
-          value={draft.project}
-          wrong={problem?.field("project")}
-          onChange={(event) => change({ project: event.target.value })}
-        />
-        <MembersEditor
-          members={draft.members}
-          problem={problem}
-          onChange={(members) => change({ members })}
-        />
-        <BudgetFields
-          value={draft.allowance}
-          hasTime={false}
-          wrong={(field) => problem?.field(field)}
-          hint="Shared by all members. When it runs out, no member can be asked."
-          onChange={(allowance) => change({ allowance })}
-        />
-        <FormProblem error={open.error} />
+      <div className="row">
+        <p className="muted">A thread with a charter, open for as long as you need it.</p>
+        <span className="spread" />
+        {draft.name === "" && draft.charter === "" && (
+          <Button onClick={() => change(SAMPLE)}>Fill in an example</Button>
+        )}
+        {draft !== BLANK && <Button onClick={() => setDraft(undefined)}>Clear</Button>}
       </div>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint={roomNameHint(draft.name, NAME_RULE)}
+        value={draft.name}
+        wrong={
+          problem?.code === "taken"
+            ? `There is, or was, a council called ${roomName(draft.name)}. Choose another name.`
+            : problem?.field("name")
+        }
+        placeholder="API redesign"
+        onChange={(event) => change({ name: event.target.value })}
+      />
+      <TextArea
+        label="Charter"
+        hint="What it is for, and how its members should talk. Markdown; every member reads it."
+        rows={5}
+        value={draft.charter}
+        wrong={problem?.field("charter")}
+        onChange={(event) => change({ charter: event.target.value })}
+      />
+      <TextField
+        label="Project (optional)"
+        hint="Shown in lists."
+        value={draft.project}
+        wrong={problem?.field("project")}
+        onChange={(event) => change({ project: event.target.value })}
+      />
+      <MembersEditor
+        members={draft.members}
+        problem={problem}
+        onChange={(members) => change({ members })}
+      />
+      <BudgetFields
+        value={draft.allowance}
+        hasTime={false}
+        wrong={(field) => problem?.field(field)}
+        hint="Shared by all members. When it runs out, no member can be asked."
+        onChange={(allowance) => change({ allowance })}
+      />
+    </Confirm>
   );
 }

@@ -9,11 +9,10 @@ import { Button, IconButton } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { copy } from "../ui/announce";
 import { Cut, Spent } from "../ui/Spent";
-import { moment } from "../ui/time";
+import { moment, timeOfDay } from "../ui/time";
 import { Face } from "./Face";
 import { firstLine, type Change, type Post, type Silence } from "./entries";
 
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 /** A chain of answers to answers ends here. */
 const RELAY_DEPTH = 3;
 
@@ -47,7 +46,7 @@ export const PostCard = memo(function PostCard(props: PostProps) {
             href={`#post-${post.sequence}`}
             title={`${moment(post.at)}: link to this post`}
           >
-            <time dateTime={post.at}>{CLOCK.format(new Date(post.at))}</time>
+            <time dateTime={post.at}>{timeOfDay(post.at)}</time>
             <span>
               <span className="unseen">, post </span>#{post.sequence}
             </span>

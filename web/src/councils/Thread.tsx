@@ -12,7 +12,7 @@ import { Button } from "../ui/Button";
 import { Empty } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { useFollowEnd } from "../session/useFollowEnd";
-import { some } from "../ui/time";
+import { some, wholeDate } from "../ui/time";
 import type { CouncilPage } from "./useCouncil";
 import { ChangeLine, PostCard, SilenceLine } from "./Posts";
 import { entriesOf, firstOf, lastOf, turnOf, type Entry, type Post } from "./entries";
@@ -28,8 +28,6 @@ interface Props {
   /** The answer that is being written, the end of a closed council. */
   children: ReactNode;
 }
-
-const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "full" });
 
 export function Thread({ page, me, readBack, onReply, written, children }: Props) {
   const { view, thread } = page;
@@ -111,7 +109,7 @@ export function Thread({ page, me, readBack, onReply, written, children }: Props
             </Fragment>
           ))}
           {rows.length === 0 && view.status === "open" && (
-            <Empty>Nobody has posted yet. Write the first post below.</Empty>
+            <Empty>No one has posted yet. Write the first post below.</Empty>
           )}
           {children}
         </div>
@@ -134,7 +132,7 @@ function keyOf(entry: Entry): string {
 function dated(entries: Entry[]): { entry: Entry; day: string | undefined }[] {
   let today = "";
   return entries.map((entry) => {
-    const day = entry.type === "post" ? DAY.format(new Date(entry.post.at)) : today;
+    const day = entry.type === "post" ? wholeDate(entry.post.at) : today;
     const isNew = day !== today;
     today = day;
     return { entry, day: isNew ? day : undefined };

@@ -18,7 +18,10 @@ test("an agent speaks by its own model, its tier's, or any", () => {
     isFacilitator: false,
   };
   const tiers = [{ tier: "fast" as const, model: "o/small", configured: false }];
-  const models = [{ name: "o/any", provider: "o" }];
+  const models = [
+    { name: "o/tiny", provider: "o", automatic: false },
+    { name: "o/any", provider: "o", automatic: true },
+  ];
   expect(modelOf({ ...agent, model: "o/own", tier: "fast" }, tiers, models)).toBe("o/own");
   expect(modelOf({ ...agent, tier: "fast" }, tiers, models)).toBe("o/small");
   expect(modelOf({ ...agent, tier: "strong" }, tiers, models)).toBe("o/any");

@@ -21,7 +21,8 @@ export interface NewCouncil {
 export const BLANK: NewCouncil = { name: "", charter: "", project: "", members: [] };
 export const NOBODY: NewMember = { name: "", model: "", persona: "" };
 
-export const NAME_RULE = "Short, such as API redesign. It is the council’s address, and stays.";
+export const NAME_RULE =
+  "Short, such as “API redesign”. It is the council’s address and cannot be changed.";
 
 /** Something to begin with. */
 export const SAMPLE: Pick<NewCouncil, "name" | "charter"> = {
@@ -48,7 +49,7 @@ export function modelOf(
   models: readonly Schemas["ModelView"][],
 ): string {
   const ofTier = tiers.find((one) => one.tier === agent.tier)?.model;
-  return agent.model ?? ofTier ?? models[0]?.name ?? "";
+  return agent.model ?? ofTier ?? models.find(({ automatic }) => automatic)?.name ?? "";
 }
 
 function memberOf(member: NewMember) {

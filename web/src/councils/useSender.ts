@@ -10,7 +10,7 @@ const LAST_NAME = "my-name";
 
 export function useSender(sessionId: string) {
   const [lastName, setLastName] = useStored<string>(LAST_NAME, "");
-  const [nameHere, setNameHere] = useStored<string | null>(`council-name.${sessionId}`, null);
+  const [nameHere, setNameHere] = useStored<string | null>(`council-name.${sessionId}`, null, "");
   const tokensKey = `council-tokens.${sessionId}`;
   const [tokens] = useStored<Record<string, string>>(tokensKey, NO_TOKENS);
   const claimed = useCallback(

@@ -4,10 +4,10 @@ import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { isComposing } from "../ui/keys";
 import { Tabs } from "../ui/Tabs";
+import { ModelSelect } from "../ui/ModelSelect";
 import type { Agent } from "./data";
 import { Deadline } from "./Deadline";
 import { agentSeat, type Choice, type SeatDraft } from "./draft";
-import { ModelSelect } from "./ModelSelect";
 import { roleName, SEAT_ROLES, type Role } from "./words";
 
 interface Props {
@@ -41,18 +41,15 @@ export function AddSeat({ agents, taken, withRole = false, onAdd }: Props) {
           label="Add as"
           value={role}
           onChange={(event) => setRole(event.target.value as Role)}
-        >
-          {SEAT_ROLES.map((one) => (
-            <option key={one} value={one}>
-              {roleName(one)}
-            </option>
-          ))}
-        </SelectField>
+          options={SEAT_ROLES.map((one) => [one, roleName(one)])}
+        />
       )}
       <Tabs label="Kind of seat" tabs={KINDS} chosen={kind} onChoose={setKind}>
-        {kind === "agent" && <AddAgent agents={agents} isTaken={isTaken} onAdd={add} />}
-        {kind === "model" && <AddModel isTaken={isTaken} onAdd={add} />}
-        {kind === "person" && <AddPerson isTaken={isTaken} onAdd={add} />}
+        {kind === "agent" ? (
+          <AddAgent agents={agents} isTaken={isTaken} onAdd={add} />
+        ) : (
+          <AddNamed key={kind} kind={kind} isTaken={isTaken} onAdd={add} />
+        )}
       </Tabs>
     </div>
   );
@@ -108,20 +105,18 @@ function AddAgent({ agents, isTaken, onAdd }: AddProps & { agents: readonly Agen
   );
 }
 
-function AddModel({ isTaken, onAdd }: AddProps) {
+/** A model or a person, by a name. */
+function AddNamed({ kind, isTaken, onAdd }: AddProps & { kind: "model" | "person" }) {
   const [name, setName] = useState("");
   const [persona, setPersona] = useState("");
   const [choice, setChoice] = useState<Choice>("");
+  const [time, setTime] = useState<{ replyWithinSeconds?: number }>({});
+  const isModel = kind === "model";
+  const isFree = name.trim() !== "" && !isTaken(name);
   const add = () => {
-    if (name.trim() === "" || isTaken(name)) return;
-    onAdd({
-      key: newKey(),
-      kind: "model",
-      name: name.trim(),
-      persona,
-      choice,
-      role: "participant",
-    });
+    if (!isFree) return;
+    const own = isModel ? { persona, choice } : { persona: "", choice: "" as const, ...time };
+    onAdd({ key: newKey(), kind, name: name.trim(), role: "participant", ...own });
     setName("");
     setPersona("");
   };
@@ -130,79 +125,40 @@ function AddModel({ isTaken, onAdd }: AddProps) {
       <div className="field-row">
         <TextField
           label="Name"
-          placeholder="Operations"
+          placeholder={isModel ? "Operations" : "Ada"}
           maxLength={120}
           value={name}
           wrong={isTaken(name) ? "This name is already taken." : undefined}
           onChange={(event) => setName(event.target.value)}
           onKeyDown={(event) => onEnter(event, add)}
         />
-        <ModelSelect label="Model" value={choice} usual="Any model" onChange={setChoice} />
+        {isModel ? (
+          <ModelSelect
+            label="Model"
+            value={choice}
+            none="Any model"
+            prefix="model:"
+            tiers
+            onChoose={setChoice}
+          />
+        ) : (
+          <Deadline seconds={time.replyWithinSeconds} onChange={setTime} />
+        )}
       </div>
-      <TextArea
-        label="Persona (optional)"
-        placeholder="You carry the pager."
-        rows={2}
-        value={persona}
-        onChange={(event) => setPersona(event.target.value)}
-      />
-      <AddButton isDisabled={name.trim() === "" || isTaken(name)} onAdd={add}>
-        Add model
-      </AddButton>
-    </div>
-  );
-}
-
-function AddPerson({ isTaken, onAdd }: AddProps) {
-  const [name, setName] = useState("");
-  const [time, setTime] = useState<{ replyWithinSeconds?: number }>({});
-  const add = () => {
-    if (name.trim() === "" || isTaken(name)) return;
-    const seat = {
-      name: name.trim(),
-      persona: "",
-      choice: "",
-      role: "participant",
-      ...time,
-    } as const;
-    onAdd({ key: newKey(), kind: "person", ...seat });
-    setName("");
-  };
-  return (
-    <div className="stack">
-      <div className="field-row">
-        <TextField
-          label="Name"
-          placeholder="Ada"
-          maxLength={120}
-          value={name}
-          wrong={isTaken(name) ? "This name is already taken." : undefined}
-          onChange={(event) => setName(event.target.value)}
-          onKeyDown={(event) => onEnter(event, add)}
+      {isModel && (
+        <TextArea
+          label="Persona (optional)"
+          placeholder="You carry the pager."
+          rows={2}
+          value={persona}
+          onChange={(event) => setPersona(event.target.value)}
         />
-        <Deadline seconds={time.replyWithinSeconds} onChange={setTime} />
+      )}
+      <div>
+        <Button icon="plus" disabled={!isFree} onClick={add}>
+          Add {kind}
+        </Button>
       </div>
-      <AddButton isDisabled={name.trim() === "" || isTaken(name)} onAdd={add}>
-        Add person
-      </AddButton>
-    </div>
-  );
-}
-
-function AddButton({
-  isDisabled,
-  onAdd,
-  children,
-}: {
-  isDisabled: boolean;
-  onAdd: () => void;
-  children: string;
-}) {
-  return (
-    <div>
-      <Button icon="plus" disabled={isDisabled} onClick={onAdd}>
-        {children}
-      </Button>
     </div>
   );
 }

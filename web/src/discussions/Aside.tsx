@@ -1,12 +1,14 @@
 import type { ReactNode } from "react";
 import { budgetInWords } from "../ui/Budget";
+import { range, roughly } from "../ui/estimate";
 import { money } from "../ui/money";
 import { Glyph } from "../ui/icons";
 import { count, duration, some } from "../ui/time";
 import type { Known } from "./data";
 import { LaneMap } from "./LaneMap";
 import { useNarrow } from "../ui/narrow";
-import { range, roleName, roughly, shortModel, type Seat, type View } from "./words";
+import { shortModel } from "../ui/ModelSelect";
+import { roleName, type Seat, type View } from "./words";
 
 interface Props {
   known: Known;

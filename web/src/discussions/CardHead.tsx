@@ -1,9 +1,8 @@
 import type { ReactNode } from "react";
 import { Glyph } from "../ui/icons";
-import { duration } from "../ui/time";
-import { roleName, shortModel } from "./words";
-
-const CLOCK = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+import { duration, timeOfDay } from "../ui/time";
+import { shortModel } from "../ui/ModelSelect";
+import { roleName } from "./words";
 
 interface Props {
   name: string;
@@ -41,7 +40,7 @@ export function CardHead({ name, role, model, round, at, latencyMs, state, actio
         )}
         {round !== undefined && round > 0 && <span>Round {round}</span>}
         {latencyMs !== undefined && <span className="latency">{duration(latencyMs)}</span>}
-        {at !== undefined && <time dateTime={at}>{CLOCK.format(new Date(at))}</time>}
+        {at !== undefined && <time dateTime={at}>{timeOfDay(at)}</time>}
         {action}
       </span>
     </header>

@@ -1,7 +1,9 @@
 import { Markdown } from "../markdown/Markdown";
+import { fileName } from "../session/kinds";
 import { Button } from "../ui/Button";
 import { copy } from "../ui/announce";
 import { Icon } from "../ui/icons";
+import { save } from "../ui/save";
 import type { View } from "./words";
 
 export const CONCLUSION_ID = "conclusion";
@@ -42,18 +44,5 @@ export function ConclusionCard({ view }: { view: View }) {
 function download(view: View): void {
   const note = view.degraded === undefined ? "" : `*${view.degraded}*\n\n`;
   const text = `# ${view.name}\n\n${note}${view.conclusion ?? ""}\n`;
-  const url = URL.createObjectURL(new Blob([text], { type: "text/markdown" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${fileName(view.name)}.md`;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
-export function fileName(name: string): string {
-  const words = name
-    .toLowerCase()
-    .normalize("NFKD")
-    .replace(/[^\p{Letter}\p{Number}]+/gu, "-");
-  return words.replace(/^-+|-+$/g, "").slice(0, 60) || "conclusion";
+  save(`${fileName(view.name, "conclusion")}.md`, text);
 }

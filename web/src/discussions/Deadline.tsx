@@ -31,13 +31,8 @@ export function Deadline({ seconds, labelUnseen = false, onChange }: Props) {
       onChange={({ target }) =>
         onChange(target.value === "" ? {} : { replyWithinSeconds: Number(target.value) })
       }
-    >
-      <option value="">No limit</option>
-      {DEADLINES.map((one) => (
-        <option key={one.seconds} value={one.seconds}>
-          {one.words}
-        </option>
-      ))}
-    </SelectField>
+      none="No limit"
+      options={DEADLINES.map((one) => [one.seconds, one.words])}
+    />
   );
 }

@@ -3,6 +3,7 @@
 import { useCallback, useRef, useState } from "react";
 import { useLiveSession } from "../live/session";
 import { SessionPage } from "../session/SessionPage";
+import { useMilestones } from "../ui/announce";
 import { Notice, Wrong } from "../ui/Notice";
 import { useShortcuts } from "../ui/shortcuts";
 import { Aside } from "./Aside";
@@ -14,7 +15,7 @@ import { DraftPage } from "./DraftPage";
 import { useFollowing } from "./following";
 import { Head } from "./Head";
 import { Interject } from "./Interject";
-import { useMilestones } from "./milestones";
+import { milestones } from "./milestones";
 import { LatestChip } from "./LatestChip";
 import { Timeline } from "./Timeline";
 import { headline, isSpoken } from "./words";
@@ -32,6 +33,7 @@ export default function Discussion({ id }: { id: string }) {
       kind="discussion"
       query={query}
       connection={live.connection}
+      id={({ view }) => view.id}
       title={({ view }) => headline(view.topic, view.name)}
     >
       {(known) =>
@@ -51,7 +53,7 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
   const timeline = useRef<HTMLDivElement>(null);
   const following = useFollowing(timeline, entries.filter(isSpoken).length);
   const [isInterjecting, setInterjecting] = useState(false);
-  useMilestones(view);
+  useMilestones(view, milestones);
 
   const jump = useCallback((to: Element | null | undefined) => {
     if (!(to instanceof HTMLElement)) return;
@@ -70,8 +72,8 @@ function Running({ known, live }: { known: Known; live: ReturnType<typeof useLiv
   useShortcuts([
     { key: "p", label: "Pause or resume", run: commands.pauseOrResume },
     { key: "j", label: "Next turn", run: () => step(1) },
-    { key: "k", label: "Turn before", run: () => step(-1) },
-    { key: "c", label: "Conclude now", run: () => commands.ask("conclude") },
+    { key: "k", label: "Previous turn", run: () => step(-1) },
+    { key: "c", label: "Conclude now", run: () => commands.askToConclude() },
     ...(view.allowed.includes("interject")
       ? [{ key: "i", label: "Interject", run: () => setInterjecting(true) }]
       : []),

@@ -7,11 +7,12 @@ import { useWrite } from "../api/write";
 import { Button, IconButton } from "../ui/Button";
 import { Glyph } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
+import { shortModel } from "../ui/ModelSelect";
 import { AddSeat } from "./AddSeat";
 import { useAgents } from "./data";
 import { leaderBody, seatBody, type LeaderDraft, type SeatDraft, type Wrongs } from "./draft";
 import { FacilitatorPicker } from "./FacilitatorPicker";
-import { roleName, shortModel, type Seat, type View } from "./words";
+import { roleName, type Seat, type View } from "./words";
 
 const NONE: Wrongs = new Map();
 

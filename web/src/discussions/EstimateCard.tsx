@@ -1,17 +1,17 @@
 // What a discussion may take, before it is made. Asked for again a moment after a change.
 
-import { money } from "../ui/money";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
 import { asked, client, type Schemas } from "../api/client";
+import { range, roughly } from "../ui/estimate";
+import { money } from "../ui/money";
+import { useSettled } from "../ui/settled";
 import { count, duration } from "../ui/time";
 import { body, type Seated } from "./draft";
-import { range, roughly } from "./words";
 
 const SETTLE_MS = 400;
 
 export function EstimateCard({ draft, isWhole }: { draft: Seated; isWhole: boolean }) {
-  const text = useSettled(JSON.stringify(body(draft, false)));
+  const text = useSettled(JSON.stringify(body(draft, false)), SETTLE_MS);
   const { data, isFetching } = useQuery({
     queryKey: ["estimates", text],
     queryFn: ({ signal }) =>
@@ -41,7 +41,7 @@ export function EstimateFigures({ estimate }: { estimate: Schemas["Estimate"] })
     { name: "Input tokens", value: range(estimate.inputTokens, roughly) },
     { name: "Output tokens", value: range(estimate.outputTokens, roughly) },
     { name: "Time", value: seconds && range(seconds, (value) => duration(value * 1_000)) },
-    { name: "Cost", value: cost && range(cost, (value) => money(value, currency)) },
+    { name: "Cost", value: cost && range(cost, (value) => money(value, currency, cost.high)) },
   ];
   return (
     <>
@@ -62,14 +62,4 @@ export function EstimateFigures({ estimate }: { estimate: Schemas["Estimate"] })
       )}
     </>
   );
-}
-
-/** The value, once it has not changed for a moment. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

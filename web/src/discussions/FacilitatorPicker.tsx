@@ -2,14 +2,15 @@
 // person.
 
 import { useState } from "react";
+import { createPortal } from "react-dom";
+import { AgentForm } from "../library/AgentForm";
 import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
+import { ModelSelect } from "../ui/ModelSelect";
 import { useAgents, type Agent } from "./data";
 import { Deadline } from "./Deadline";
 import type { LeaderDraft, Wrongs } from "./draft";
-import { ModelSelect } from "./ModelSelect";
-import { NewFacilitator } from "./NewFacilitator";
 import { FORMATS, TIERS, type Format } from "./words";
 
 interface Props {
@@ -77,21 +78,26 @@ export function FacilitatorPicker({ leader, format, wrongs, onChange }: Props) {
         <ModelSelect
           label="Model of the facilitator"
           value={leader.choice}
-          usual={own(agents.find((agent) => agent.id === leader.agentId))}
+          none={own(agents.find((agent) => agent.id === leader.agentId))}
           wrong={wrongs.get("facilitator.model") ?? wrongs.get("facilitator.tier")}
-          onChange={(choice) => onChange({ ...leader, choice })}
+          prefix="model:"
+          tiers
+          onChoose={(choice) => onChange({ ...leader, choice })}
         />
       )}
-      {isNew && (
-        <NewFacilitator
-          styles={facilitators}
-          onClose={() => setNew(false)}
-          onMade={(agent) => {
-            setNew(false);
-            choose(agent.id);
-          }}
-        />
-      )}
+      {isNew &&
+        // A form of its own, which must not stand inside the one around this.
+        createPortal(
+          <AgentForm
+            start={{ from: "nothing", isFacilitator: true }}
+            onClose={() => setNew(false)}
+            onSaved={(agent) => {
+              setNew(false);
+              choose(agent.id);
+            }}
+          />,
+          document.body,
+        )}
     </fieldset>
   );
 }

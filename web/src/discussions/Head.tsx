@@ -20,7 +20,7 @@ interface Props {
 export function Head({ view, connection, commands, onInterject }: Props) {
   const isNarrow = useNarrow();
   const { actual, status, step } = view;
-  const { pending, run, ask } = commands;
+  const { pending, run, askToConclude } = commands;
   const title = headline(view.topic, view.name);
   const files = view.context ?? [];
   const isRunning = (status === "active" || status === "pausing") && !step?.waitsForPerson;
@@ -33,7 +33,7 @@ export function Head({ view, connection, commands, onInterject }: Props) {
       ? [{ label: "Interject", icon: "participant" as const, run: onInterject }]
       : []),
     ...(can("conclude")
-      ? [{ label: "Conclude now", icon: "flag" as const, run: () => ask("conclude") }]
+      ? [{ label: "Conclude now", icon: "flag" as const, run: askToConclude }]
       : []),
   ];
   return (
@@ -47,6 +47,7 @@ export function Head({ view, connection, commands, onInterject }: Props) {
           </>
         }
         status={status}
+        {...(step?.waitsForPerson && { word: `Waiting for ${step.name}`, waits: true })}
         connection={connection}
         {...(view.startedAt !== undefined && {
           workedMs: actual.modelSeconds * 1_000 + sinceMs,

@@ -226,7 +226,7 @@ function useDraft() {
 }
 
 function begin(asksFor: URLSearchParams): { draft: Draft; former?: Draft } {
-  const kept: Draft = { ...FRESH, ...remembered<Partial<Draft>>(STORED, {}) };
+  const kept: Draft = { ...FRESH, ...remembered<Partial<Draft>>(STORED, {}, FRESH) };
   const topic = asksFor.get("topic")?.trim() ?? "";
   if (topic !== "" && topic !== kept.topic) {
     return { draft: { ...FRESH, topic }, ...(kept.topic.trim() !== "" && { former: kept }) };

@@ -5,11 +5,11 @@ import { IconButton } from "../ui/Button";
 import { SelectField } from "../ui/Field";
 import { Glyph } from "../ui/icons";
 import { announce } from "../ui/announce";
+import { ModelSelect } from "../ui/ModelSelect";
 import { AddSeat } from "./AddSeat";
 import { useAgents, type Agent } from "./data";
 import { Deadline } from "./Deadline";
 import { seatName, type LeaderDraft, type SeatDraft, type Wrongs } from "./draft";
-import { ModelSelect } from "./ModelSelect";
 import { roleName, SEAT_ROLES, TIERS, type Role } from "./words";
 
 interface Props {
@@ -102,13 +102,8 @@ function SeatRow({ seat, place, of, agents, wrongs, onChange, onMove, onRemove }
         value={seat.role}
         wrong={wrongs.get(`${at}.role`)}
         onChange={(event) => onChange({ ...seat, role: event.target.value as Role })}
-      >
-        {SEAT_ROLES.map((role) => (
-          <option key={role} value={role}>
-            {roleName(role)}
-          </option>
-        ))}
-      </SelectField>
+        options={SEAT_ROLES.map((role) => [role, roleName(role)])}
+      />
       {seat.kind === "person" ? (
         <Deadline
           labelUnseen
@@ -123,9 +118,11 @@ function SeatRow({ seat, place, of, agents, wrongs, onChange, onMove, onRemove }
           label={`Model of ${name}`}
           labelUnseen
           value={seat.choice}
-          usual={usualModel(seat, agents)}
+          none={usualModel(seat, agents)}
+          prefix="model:"
+          tiers
           wrong={wrongs.get(`${at}.model`) ?? wrongs.get(`${at}.tier`)}
-          onChange={(choice) => onChange({ ...seat, choice })}
+          onChoose={(choice) => onChange({ ...seat, choice })}
         />
       )}
       <div className="seat-moves">

@@ -158,13 +158,8 @@ function Decide({ view, step }: Props) {
         value={speaker}
         wrong={field(sending.error, "nextParticipantId")}
         onChange={(event) => keepNext(event.target.value)}
-      >
-        {speakers.map((seat) => (
-          <option key={seat.id} value={seat.id}>
-            {seat.name}
-          </option>
-        ))}
-      </SelectField>
+        options={speakers.map((seat) => [seat.id, seat.name])}
+      />
       <TextArea
         label="Question for them"
         rows={2}

@@ -1,5 +1,5 @@
+import { ModelSelect } from "../ui/ModelSelect";
 import { FacilitatorPicker } from "./FacilitatorPicker";
-import { ModelSelect } from "./ModelSelect";
 import { Participants } from "./Participants";
 import type { StepProps } from "./TopicStep";
 
@@ -19,13 +19,13 @@ export function SeatsStep({ draft, wrongs, onChange }: StepProps) {
         onChange={(seats) => onChange({ seats })}
       />
       <ModelSelect
-        label="One model for all (optional)"
+        label="One model for everyone (optional)"
         value={draft.choice}
-        usual="Each uses its own"
-        withoutTiers
+        none="Each their own"
+        prefix="model:"
         hint="For everyone who has no model or tier of their own."
         wrong={wrongs.get("model")}
-        onChange={(choice) => onChange({ choice })}
+        onChoose={(choice) => onChange({ choice })}
       />
     </>
   );

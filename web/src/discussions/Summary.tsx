@@ -1,8 +1,9 @@
 import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
+import { shortModel } from "../ui/ModelSelect";
 import type { Agent } from "./data";
 import { seatName, type Choice, type Limits, type Seated } from "./draft";
-import { FORMATS, roleName, shortModel, TIERS, type Tier } from "./words";
+import { FORMATS, roleName, TIERS, type Tier } from "./words";
 
 /** What will happen, as far as it is settled. */
 interface Props {
@@ -22,7 +23,7 @@ export function Summary({ draft, agents, limits }: Props) {
       <ul className="summary-seats">
         <li>
           <Glyph role={draft.leader.kind === "person" ? "person" : "moderator"} small />
-          <span className="seat-name">{leader || "Nobody"}</span>
+          <span className="seat-name">{leader || "No one"}</span>
           <span className="muted small">leads{by(draft.leader.choice || draft.choice)}</span>
         </li>
         {draft.seats.map((seat) => (

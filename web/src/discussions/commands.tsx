@@ -2,13 +2,11 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
-import { useLocation } from "wouter";
 import { asked, client, writeKey } from "../api/client";
-import { Confirm, RemoveSession } from "../session/Confirm";
+import { Confirm } from "../ui/Confirm";
 import type { View } from "./words";
 
 export type Command = "start" | "pause" | "resume" | "stop" | "conclude";
-type Asked = "conclude" | "remove";
 
 export interface Commands {
   /** Which one is under way. */
@@ -17,15 +15,14 @@ export interface Commands {
   run: (command: Command) => void;
   pauseOrResume: () => void;
   /** Asks first whether it is meant. */
-  ask: (what: Asked) => void;
+  askToConclude: () => void;
   dialogs: ReactNode;
 }
 
 export function useCommands(view: View): Commands {
   const { id } = view;
   const queries = useQueryClient();
-  const [, go] = useLocation();
-  const [asking, setAsking] = useState<Asked>();
+  const [isAsking, setAsking] = useState(false);
   const sending = useMutation({
     mutationFn: (command: Command) => send(id, command),
     onSettled: () => queries.invalidateQueries({ queryKey: ["discussions", id] }),
@@ -38,35 +35,22 @@ export function useCommands(view: View): Commands {
     error: sending.error,
     run,
     pauseOrResume: () => run(view.allowed.includes("pause") ? "pause" : "resume"),
-    ask: (what) => {
-      if (what === "remove" || view.allowed.includes(what)) setAsking(what);
-    },
-    dialogs: (
-      <>
-        {asking === "conclude" && (
-          <Confirm
-            title="Conclude now?"
-            action="Conclude now"
-            onClose={() => setAsking(undefined)}
-            onSure={() => {
-              setAsking(undefined);
-              run("conclude");
-            }}
-          >
-            <p>
-              The conclusion is written from what has been said so far. A turn in progress is
-              interrupted, and what it has said is kept.
-            </p>
-          </Confirm>
-        )}
-        {asking === "remove" && (
-          <RemoveSession
-            session={{ id, kind: "discussion", title: view.name }}
-            onClose={() => setAsking(undefined)}
-            onRemoved={() => go("/discussions")}
-          />
-        )}
-      </>
+    askToConclude: () => setAsking(view.allowed.includes("conclude")),
+    dialogs: isAsking && (
+      <Confirm
+        title="Conclude now?"
+        action="Conclude now"
+        onClose={() => setAsking(false)}
+        onSure={() => {
+          setAsking(false);
+          run("conclude");
+        }}
+      >
+        <p>
+          The conclusion is written from what has been said so far. A turn in progress is
+          interrupted, and what it has said is kept.
+        </p>
+      </Confirm>
     ),
   };
 }

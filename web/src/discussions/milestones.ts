@@ -1,18 +1,7 @@
 // Says once what happened, for whoever listens to the page: whose turn it is, which round
-// it is, and how it ended. What was there when the page opened is not news.
+// it is, and how it ended.
 
-import { useEffect, useRef } from "react";
-import { announce } from "../ui/announce";
 import type { View } from "./words";
-
-export function useMilestones(view: View): void {
-  const before = useRef(view);
-  useEffect(() => {
-    const news = milestones(before.current, view);
-    before.current = view;
-    if (news !== "") announce(news);
-  }, [view]);
-}
 
 /** What is new in the second view, in words; empty when nothing is. */
 export function milestones(before: View, now: View): string {
@@ -27,8 +16,8 @@ export function milestones(before: View, now: View): string {
   const isNewStep = step?.callId !== before.step?.callId || now.status !== before.status;
   if (runs && step && isNewStep) {
     if (step.waitsForPerson) news.push(`It is ${step.name}’s turn.`);
-    else if (step.kind === "turn") news.push(`${step.name} speaks.`);
-    else if (step.kind === "synthesis") news.push(`${step.name} writes the conclusion.`);
+    else if (step.kind === "turn") news.push(`${step.name} is speaking.`);
+    else if (step.kind === "synthesis") news.push(`${step.name} is writing the conclusion.`);
   }
   return news.join(" ");
 }

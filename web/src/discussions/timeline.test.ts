@@ -114,7 +114,7 @@ describe("milestones", () => {
   it("say nothing when nothing happened", () =>
     check({ step: step("turn", "ann") }, { step: step("turn", "ann") }, ""));
   it("tell whose turn it is", () =>
-    check({ step: step("opening", "chair") }, { step: step("turn", "ann") }, "Ann speaks."));
+    check({ step: step("opening", "chair") }, { step: step("turn", "ann") }, "Ann is speaking."));
   it("tell of a new round and a person who is awaited", () =>
     check(
       { step: step("evaluation", "chair") },
@@ -125,7 +125,7 @@ describe("milestones", () => {
     check(
       { step: step("turn", "ann"), status: "paused" },
       { step: step("turn", "ann") },
-      "Ann speaks.",
+      "Ann is speaking.",
     ));
   it("tell of a rest and of the end", () => {
     check(

@@ -1,7 +1,6 @@
 // The words of a discussion on screen.
 
 import type { Schemas } from "../api/client";
-import { count } from "../ui/time";
 
 export type View = Schemas["DiscussionView"];
 export type Seat = Schemas["DiscussionSeat"];
@@ -45,23 +44,23 @@ export const TIERS: Record<Tier, string> = {
 };
 
 const FAILURES: Record<Schemas["FailureName"], string> = {
-  timedOut: "ran out of time",
+  timedOut: "timed out",
   idle: "stopped mid-answer",
   refused: "was refused by the provider",
   rateLimited: "hit the provider’s rate limit",
   outOfCredit: "could not answer: the provider account is out of credit",
   outOfBudget: "could not be asked: out of budget",
-  promptTooLong: "was given more than the model can read",
-  tooLong: "had too much to read or write",
+  promptTooLong: "could not be asked: the prompt is too long for the model",
+  tooLong: "hit a length limit",
   empty: "returned an empty answer",
   misconfigured: "is not set up correctly",
   unreachable: "could not be reached",
   providerError: "could not answer: the provider returned an error",
-  malformed: "gave an answer that could not be read",
+  malformed: "gave an answer that was not in the expected format",
   internal: "could not be asked: Plenary hit an internal error",
 };
 
-/** "Skeptic ran out of time." */
+/** "Skeptic timed out." */
 export function failureSentence(name: string, failure: Schemas["FailureView"]): string {
   return `${name} ${FAILURES[failure.kind]}.`;
 }
@@ -88,27 +87,10 @@ export function doing(kind: Step["kind"]): string {
     case "turn":
       return "is speaking";
     case "evaluation":
-      return "is deciding how to go on";
+      return "is deciding what comes next";
     case "synthesis":
       return "is writing the conclusion";
   }
-}
-
-/** `provider/model` without its provider, where there is little room. */
-export function shortModel(model: string): string {
-  return model.slice(model.indexOf("/") + 1);
-}
-
-/** "1,200–9,400", or one number when both are the same. */
-export function range(of: Schemas["EstimateRange"], show: (value: number) => string): string {
-  const low = show(of.low);
-  const high = show(of.high);
-  return low === high ? low : `${low}–${high}`;
-}
-
-/** Of tokens that are only guessed at, the last digits say nothing. */
-export function roughly(value: number): string {
-  return count(value < 1_000 ? Math.round(value / 10) * 10 : Math.round(value / 100) * 100);
 }
 
 /** A first line that is short enough for a heading. */

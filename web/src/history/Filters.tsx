@@ -32,7 +32,7 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
         label="Search all sessions"
         labelUnseen
         type="search"
-        placeholder="Search everything that was asked and said"
+        placeholder="Search everything asked and said"
         aria-keyshortcuts="/"
         value={typed}
         onChange={(event) => onType(event.target.value)}
@@ -56,15 +56,11 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
               status: chosen === RUNNING || chosen === WAITING ? "" : chosen,
             });
           }}
+          none="Any status"
+          options={[...statuses].map((status) => [status, statusOf(status, looked.kind).word])}
         >
-          <option value="">Any status</option>
           <option value={RUNNING}>Running now</option>
-          <option value={WAITING}>Waits for a person</option>
-          {[...statuses].map((status) => (
-            <option key={status} value={status}>
-              {statusOf(status, looked.kind).word}
-            </option>
-          ))}
+          <option value={WAITING}>Waiting for a person</option>
         </SelectField>
       </div>
     </form>

@@ -1,7 +1,10 @@
 import "./history.css";
 import { useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { RemoveSessions } from "../session/RemoveSessions";
+import { chosenAfter } from "../session/several";
 import { useAsked } from "../shell/search";
+import type { Session } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
@@ -13,6 +16,7 @@ import { Filters } from "./Filters";
 import { address, EVERYTHING, filterOf, isNarrowed, read } from "./filter";
 import { ImportRecord } from "./ImportRecord";
 import { Rows } from "./Rows";
+import { Selection } from "./Selection";
 import { useFound } from "../session/SessionList";
 
 const TYPING_MS = 250;
@@ -29,30 +33,49 @@ export default function History() {
   const isKnown = pinned.total !== undefined && found.total !== undefined;
   const total = isKnown ? (pinned.total ?? 0) + (found.total ?? 0) : undefined;
   const page = useRef<HTMLDivElement>(null);
-
-  const move = (by: number) => {
-    const rows = [...(page.current?.querySelectorAll<HTMLElement>(".session-row") ?? [])];
-    const here = rows.findIndex((row) => row === document.activeElement);
-    rows[Math.max(0, Math.min(rows.length - 1, here + by))]?.focus();
+  const rows = [...pinned.rows, ...found.rows];
+  const count = rows.length;
+  const links = () => [...(page.current?.querySelectorAll<HTMLElement>(".session-row") ?? [])];
+  const focusSearch = () => page.current?.querySelector<HTMLElement>("input[type=search]")?.focus();
+  const focusRow = (at: number) => {
+    const all = links();
+    if (all.length === 0) focusSearch();
+    else all[Math.max(0, Math.min(all.length - 1, at))]?.focus();
+  };
+  const focused = () =>
+    links().findIndex((row) => row.closest("li")?.contains(document.activeElement));
+  const { chosen, setChosen, choose } = useChosen(rows);
+  const removal = useRemoval(rows, focusRow);
+  const shared = {
+    words: looked.q,
+    chosen: new Set(chosen.map(({ id }) => id)),
+    onChoose: choose,
+    onRemove: (session: Session) => removal.ask([session]),
   };
   useShortcuts([
+    { key: "/", label: "Search sessions", run: focusSearch },
+    { key: "j", label: "Next session", run: () => focusRow(focused() + 1) },
+    { key: "k", label: "Previous session", run: () => focusRow(focused() - 1) },
     {
-      key: "/",
-      label: "Search sessions",
-      run: () => page.current?.querySelector<HTMLElement>("input[type=search]")?.focus(),
+      key: "x",
+      label: "Select the session",
+      run: () => {
+        const row = rows[focused()];
+        if (row) choose(row.id, false);
+      },
     },
-    { key: "j", label: "Next session", run: () => move(1) },
-    { key: "k", label: "Previous session", run: () => move(-1) },
+    ...(chosen.length > 0
+      ? [{ key: "Escape", label: "Clear the selection", run: () => setChosen([]) }]
+      : []),
   ]);
 
   const goOnAt = useRef<number>(undefined);
-  const count = pinned.rows.length + found.rows.length;
   useEffect(() => {
     // The button may be gone; the reader goes on where the new rows begin.
     const at = goOnAt.current;
     if (at === undefined || at >= count) return;
     goOnAt.current = undefined;
-    page.current?.querySelectorAll<HTMLElement>(".session-row")[at]?.focus();
+    focusRow(at);
   }, [count]);
   const loadMore = () => {
     goOnAt.current = count;
@@ -72,11 +95,11 @@ export default function History() {
       <Wrong error={found.error ?? pinned.error} onRetry={found.retry} />
       {found.isLoading && <Loading />}
       {pinned.rows.length > 0 && <h2 className="eyebrow history-pinned">Pinned</h2>}
-      <Rows label="Pinned sessions" rows={pinned.rows} isStale={pinned.isStale} words={looked.q} />
+      <Rows label="Pinned sessions" rows={pinned.rows} isStale={pinned.isStale} {...shared} />
       {pinned.rows.length > 0 && found.rows.length > 0 && (
         <h2 className="eyebrow history-pinned">Everything else</h2>
       )}
-      <Rows label="Sessions" rows={found.rows} isStale={found.isStale} words={looked.q} />
+      <Rows label="Sessions" rows={found.rows} isStale={found.isStale} {...shared} />
       {total === 0 && !isNarrowed(looked) && (
         <Empty
           action={
@@ -85,7 +108,7 @@ export default function History() {
             </Link>
           }
         >
-          Every session is kept here. There are none yet.
+          Every session is kept here.
         </Empty>
       )}
       {total === 0 && isNarrowed(looked) && (
@@ -109,6 +132,10 @@ export default function History() {
           {found.isLoadingMore ? "Loading…" : "Load more"}
         </Button>
       )}
+      {chosen.length > 0 && (
+        <Selection sessions={chosen} onChoose={setChosen} onRemove={() => removal.ask(chosen)} />
+      )}
+      {removal.dialog}
     </div>
   );
 }
@@ -116,6 +143,44 @@ export default function History() {
 function words(total: number, narrowed: boolean): string {
   if (total === 0) return narrowed ? "Nothing found" : "Nothing here yet";
   return narrowed ? `${some(total, "session")} found` : some(total, "session");
+}
+
+/** Which sessions are chosen; one that is not on the page any more is none of them. */
+function useChosen(rows: readonly Session[]) {
+  const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
+  const last = useRef<string>(undefined);
+  return {
+    chosen: rows.filter(({ id }) => marked.has(id)),
+    setChosen: (sessions: readonly Session[]) => setMarked(new Set(sessions.map(({ id }) => id))),
+    choose: (id: string, isRange: boolean) => {
+      const order = rows.map((row) => row.id);
+      const from = isRange ? last.current : undefined;
+      last.current = id;
+      setMarked((now) => chosenAfter(now, order, id, from));
+    },
+  };
+}
+
+/** Asks before sessions are removed. The focus goes to whatever came in their place. */
+function useRemoval(rows: readonly Session[], focusRow: (at: number) => void) {
+  const [ids, setIds] = useState<readonly string[]>([]);
+  const sessions = rows.filter(({ id }) => ids.includes(id));
+  const at = useRef<number>(undefined);
+  useEffect(() => {
+    if (at.current === undefined || ids.length > 0) return;
+    focusRow(at.current);
+    at.current = undefined;
+  });
+  return {
+    ask: (asked: readonly Session[]) => setIds(asked.map(({ id }) => id)),
+    dialog: sessions.length > 0 && (
+      <RemoveSessions
+        sessions={sessions}
+        onClose={() => setIds([])}
+        onRemoved={() => (at.current = rows.findIndex(({ id }) => ids.includes(id)))}
+      />
+    ),
+  };
 }
 
 /** What is looked for stands in the address; what is being typed gets there when the typing pauses. */

@@ -22,7 +22,7 @@ export function ImportRecord() {
   const take = async (file: File) => {
     const body = recordIn(await file.text());
     if (!body) {
-      setError(new Problem(0, "not-a-record", "This is not a board that was exported as JSON."));
+      setError(new Problem(0, "not-a-record", "This file is not a board exported as JSON."));
       return;
     }
     write.mutate(body, {
@@ -32,7 +32,7 @@ export function ImportRecord() {
   };
   return (
     <>
-      <Button icon="up" disabled={write.isPending} onClick={() => picker.current?.click()}>
+      <Button icon="upload" disabled={write.isPending} onClick={() => picker.current?.click()}>
         {write.isPending ? "Importing…" : "Import"}
       </Button>
       <input

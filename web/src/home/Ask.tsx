@@ -1,8 +1,11 @@
 import { useRef, useState, type KeyboardEvent } from "react";
 import { Link } from "wouter";
 import { Problem, type Schemas } from "../api/client";
+import { defaults } from "../boardrooms/defaults";
+import { Foreseen } from "../boardrooms/Foreseen";
 import { remember, remembered } from "../stored";
 import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
+import { budgetOf } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { Field, GrowingArea } from "../ui/Field";
 import type { AttachedFile } from "../ui/files";
@@ -11,7 +14,7 @@ import { useNarrow } from "../ui/narrow";
 import { Wrong } from "../ui/Notice";
 import { BoardCards } from "./BoardCards";
 import type { Board, Sample } from "./boards";
-import { LAST_BOARD, UNSENT, useConvene } from "./convene";
+import { bodyOf, LAST_BOARD, UNSENT, useConvene } from "./convene";
 
 const FIRST_BOARD = "classic-triad";
 
@@ -24,14 +27,20 @@ interface Props {
 /** The one large prompt box. */
 export function Ask({ boards, roles, samples }: Props) {
   const [prompt, setPrompt] = useState(() => remembered(UNSENT, ""));
-  const [chosen, setChosen] = useState(() => remembered(LAST_BOARD, FIRST_BOARD));
+  const [chosen, setChosen] = useState(
+    () => defaults().board ?? remembered(LAST_BOARD, FIRST_BOARD),
+  );
   const [files, setFiles] = useState<AttachedFile[]>([]);
   const attachments = useAttachments(files, setFiles);
   const isNarrow = useNarrow();
   const area = useRef<HTMLDivElement>(null);
   const { convene, isConvening, error } = useConvene();
   // A board that was remembered may not be there any more.
-  const board = boards.find((one) => one.name === chosen)?.name ?? boards[0]?.name ?? FIRST_BOARD;
+  const known = boards.find((one) => one.name === chosen) ?? boards[0];
+  const board = known?.name ?? FIRST_BOARD;
+  const budget = known?.budget ? undefined : budgetOf(defaults().allowance);
+  const question = { prompt, board, files, ...(budget && { budget }) };
+  const send = () => convene(question);
 
   const write = (text: string) => {
     setPrompt(text);
@@ -44,7 +53,7 @@ export function Ask({ boards, roles, samples }: Props) {
   const press = (event: KeyboardEvent) => {
     if (!isSending(event)) return;
     event.preventDefault();
-    convene({ prompt, board, files });
+    send();
   };
   const more = new URLSearchParams({ ...(prompt !== "" && { prompt }), board });
   const wrong = error instanceof Problem ? error.field("prompt") : undefined;
@@ -54,7 +63,7 @@ export function Ask({ boards, roles, samples }: Props) {
       className="ask"
       onSubmit={(event) => {
         event.preventDefault();
-        convene({ prompt, board, files });
+        send();
       }}
     >
       <div className="ask-box" ref={area} {...attachments.zone}>
@@ -76,8 +85,9 @@ export function Ask({ boards, roles, samples }: Props) {
         <div className="ask-foot">
           <AttachButton of={attachments} isShort={isNarrow} />
           <Link href={`/boardrooms?${more}`} className="button quiet">
-            More choices
+            More options
           </Link>
+          <Foreseen body={bodyOf(question)} isShort />
           <span className="ask-hint" aria-hidden="true">
             <kbd>⏎</kbd> convene <kbd>⇧ ⏎</kbd> new line
           </span>

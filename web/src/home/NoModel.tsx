@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from "react";
+import type { Schemas } from "../api/client";
 import type { Provider } from "../api/known";
 import {
   isUnderWay,
@@ -12,8 +13,8 @@ import {
   type Pull,
 } from "../settings/operator";
 import { Button } from "../ui/Button";
-import { TextField } from "../ui/Field";
-import { sizeInWords } from "../ui/files";
+import { Loading } from "../ui/Empty";
+import { SelectField, TextField } from "../ui/Field";
 import { Icon, type IconName } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
 import { Found } from "./Found";
@@ -40,16 +41,17 @@ export function NoModel({ providers, onLook }: Props) {
             "Good for": "Private work: open models, as good as your hardware allows.",
             Costs: "Only electricity",
             "Leaves this machine": "Nothing",
+            "Ready in": "Seconds, once it runs",
           }}
         >
           <p className="muted small">
-            Start it with <code>ollama serve</code>. This page notices by itself.
+            Start it with <code>ollama serve</code>. This page updates automatically.
           </p>
           <Button onClick={onLook}>Refresh</Button>
         </Way>
       </div>
       <details className="card">
-        <summary>Where we looked</summary>
+        <summary>Where Plenary looked</summary>
         <Found providers={providers} />
       </details>
       <p className="muted small">
@@ -89,41 +91,87 @@ function Way({ icon, title, facts, children }: WayProps) {
   );
 }
 
+/** 639 MB, 1.8 GB: in thousands, as hubs and the terminal say it. */
+function downloadInWords(bytes: number): string {
+  return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+interface Choice {
+  name: string;
+  /** What it is good for, or whose it is. */
+  about: string;
+  bytes: number;
+  /** Of a file that is on this machine already, nothing is said. */
+  licence?: string;
+}
+
+/** What suits this machine first: the server has looked. */
+function choicesOf({ found, downloads, suggestion }: Schemas["Offers"]): Choice[] {
+  const choices = [
+    ...found.map(({ name, by, bytes }) => ({ name, bytes, about: `On this machine, from ${by}` })),
+    ...downloads
+      .filter(({ fits }) => fits)
+      .map(({ name, bytes, licence, goodFor }) => ({ name, bytes, licence, about: goodFor })),
+  ];
+  const isSuggested = ({ name }: Choice) => name === suggestion.model;
+  return [...choices.filter(isSuggested), ...choices.filter((one) => !isSuggested(one))];
+}
+
 function Download() {
   const offers = useOffers();
   const pulls = usePulls();
   const begin = useSet(pull);
   const stop = useSet(stopPull);
+  const [name, setName] = useState<string>();
   const { data } = offers;
+  if (offers.isPending) {
+    // It keeps its place, so that nothing moves under somebody who has begun to read.
+    return (
+      <Way icon="download" title="Download a model" facts={{}}>
+        <Loading what="Looking at this machine" />
+      </Way>
+    );
+  }
   if (!data?.engine) return null;
-  const offer = data.downloads.find(({ fits }) => fits) ?? data.downloads[0];
-  if (!offer) return null;
+  const choices = choicesOf(data);
+  const chosen = choices.find((one) => one.name === name) ?? choices[0];
+  if (!chosen) return null;
   const last = pulls.data?.at(-1);
+  const isHere = chosen.licence === undefined;
   return (
     <Way
       icon="download"
       title="Download a model"
       facts={{
-        "Good for": offer.goodFor.charAt(0).toUpperCase() + offer.goodFor.slice(1),
+        "Good for": chosen.about.charAt(0).toUpperCase() + chosen.about.slice(1),
         Costs: "Nothing",
         "Leaves this machine": "Nothing",
+        "Ready in": isHere ? "Seconds" : "A few minutes, depending on your connection",
       }}
     >
-      <p className="muted small">
-        <span className="mono">{offer.name}</span> · {sizeInWords(offer.bytes)} · {offer.licence}
-      </p>
       {last && isUnderWay(last) ? (
         <Progress of={last} onStop={() => stop.mutate(last.id)} />
       ) : (
         <>
+          <SelectField
+            label="Model"
+            labelUnseen
+            value={chosen.name}
+            onChange={(event) => setName(event.target.value)}
+            options={choices.map(({ name, bytes }) => [
+              name,
+              `${name} · ${downloadInWords(bytes)}`,
+            ])}
+            {...(chosen.licence !== undefined && { hint: `License: ${chosen.licence}` })}
+          />
           {last?.problem !== undefined && <Wrong error={new Error(last.problem)} />}
           <Button
             look="primary"
             icon="download"
             disabled={begin.isPending}
-            onClick={() => begin.mutate(offer.name)}
+            onClick={() => begin.mutate(chosen.name)}
           >
-            Download {sizeInWords(offer.bytes)}
+            {isHere ? "Use this model" : `Download ${downloadInWords(chosen.bytes)}`}
           </Button>
         </>
       )}
@@ -142,8 +190,8 @@ function Progress({ of: { bytes, totalBytes, model }, onStop }: { of: Pull; onSt
       />
       <p className="row small">
         <strong className="number">
-          {sizeInWords(bytes)}
-          {totalBytes !== undefined && ` of ${sizeInWords(totalBytes)}`}
+          {downloadInWords(bytes)}
+          {totalBytes !== undefined && ` of ${downloadInWords(totalBytes)}`}
         </strong>
         <Button look="quiet" className="spread" onClick={onStop}>
           Cancel
@@ -166,6 +214,7 @@ function PasteKey() {
         "Good for": "Decisions that matter: the strongest models, several families at once.",
         Costs: "The provider’s prices, estimated up front",
         "Leaves this machine": "Your question and its files",
+        "Ready in": "Seconds",
       }}
     >
       <form

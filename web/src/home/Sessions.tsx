@@ -15,7 +15,7 @@ interface Props {
 export function Sessions({ waiting, running, recent }: Props) {
   return (
     <div className="home-sessions">
-      <Group title="Waits for you" sessions={waiting} isAwaited />
+      <Group title="Waiting for you" sessions={waiting} isAwaited />
       <Group title="Running now" sessions={running} />
       <Group title="Recent" sessions={recent} foot={<Link href="/history">All sessions</Link>} />
       <Search />

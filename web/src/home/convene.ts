@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef } from "react";
 import { useLocation } from "wouter";
-import { asked, client } from "../api/client";
+import { asked, client, type Schemas } from "../api/client";
 import { forgetSent, useWrite } from "../api/write";
 import { remember } from "../stored";
 import { contextOf, type AttachedFile } from "../ui/files";
@@ -12,6 +12,7 @@ export interface Question {
   prompt: string;
   board: string;
   files?: readonly AttachedFile[];
+  budget?: Schemas["NewBudget"];
 }
 
 /** Where a prompt that has not been sent yet is remembered. */
@@ -19,18 +20,23 @@ export const UNSENT = "home.prompt";
 /** The preset board that was convened last. */
 export const LAST_BOARD = "home.board";
 
+/** What is sent. */
+export function bodyOf({ prompt, board, files = [], budget }: Question): Schemas["NewBoardroom"] {
+  return {
+    prompt,
+    board,
+    ...(files.length > 0 && { context: contextOf(files) }),
+    ...(budget && { budget }),
+  };
+}
+
 export function useConvene() {
   const [, go] = useLocation();
   const queries = useQueryClient();
   const isUnderWay = useRef(false);
   const write = useWrite(
-    ({ prompt, board, files = [] }: Question, header) =>
-      asked(
-        client.POST("/api/boardrooms", {
-          params: { header },
-          body: { prompt, board, ...(files.length > 0 && { context: contextOf(files) }) },
-        }),
-      ),
+    (question: Question, header) =>
+      asked(client.POST("/api/boardrooms", { params: { header }, body: bodyOf(question) })),
     {
       place: UNSENT,
       onSent: (made, { prompt, board }) => {

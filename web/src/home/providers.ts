@@ -9,7 +9,7 @@ const NAMES: Record<string, string> = {
   anthropic: "Anthropic",
   gemini: "Gemini",
   openrouter: "OpenRouter",
-  local: "The embedded model",
+  local: "Embedded model",
 };
 
 export function providerName(provider: Provider): string {

@@ -5,6 +5,7 @@ import { asked, client } from "../api/client";
 import { Markdown } from "../markdown/Markdown";
 import { copy, toast } from "../ui/announce";
 import { Button } from "../ui/Button";
+import { Confirm } from "../ui/Confirm";
 import { Dialog } from "../ui/Dialog";
 import { Loading } from "../ui/Empty";
 import { Notice, Wrong } from "../ui/Notice";
@@ -86,7 +87,7 @@ function Inside({ agent }: { agent: Agent }) {
             {agent.workspace.tools.length > 0 && <> with {agent.workspace.tools.join(", ")}</>}
           </Fact>
         )}
-        <Fact name="Id">
+        <Fact name="ID">
           <span className="mono">{agent.id}</span>
         </Fact>
       </dl>
@@ -131,27 +132,18 @@ function RemoveAgent({ agent, onKeep, onGone }: RemoveProps) {
     },
   });
   return (
-    <Dialog
+    <Confirm
       title={`Remove ${agent.name}`}
+      action="Remove"
+      doing="Removing…"
+      icon="trash"
+      look="danger"
+      isBusy={remove.isPending}
+      error={remove.error}
       onClose={onKeep}
-      foot={
-        <>
-          <Button onClick={onKeep}>Cancel</Button>
-          <Button
-            look="danger"
-            icon="trash"
-            disabled={remove.isPending}
-            onClick={() => remove.mutate()}
-          >
-            {remove.isPending ? "Removing…" : "Remove"}
-          </Button>
-        </>
-      }
+      onSure={() => remove.mutate()}
     >
-      <div className="stack">
-        <p>It will be permanently removed. Sessions it took part in keep their own copy.</p>
-        <Wrong error={remove.error} />
-      </div>
-    </Dialog>
+      <p>It will be permanently removed. Sessions it took part in keep their own copy.</p>
+    </Confirm>
   );
 }

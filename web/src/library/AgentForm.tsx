@@ -7,12 +7,11 @@ import { asked, client, Problem } from "../api/client";
 import { forgetSent, useWrite } from "../api/write";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { bound, TextArea, TextField } from "../ui/Field";
 import { Notice } from "../ui/Notice";
 import { BLANK, copyName, draftOf, fieldsOf, isBlank, type AgentDraft } from "./agentDraft";
 import type { Agent } from "./useAgents";
-import { FormProblem } from "./FormProblem";
 import { MoreFields } from "./MoreFields";
 import { Styles } from "./Styles";
 import { placeOf, useDraft } from "./useDraft";
@@ -46,79 +45,71 @@ export function AgentForm({ start, onClose, onSaved }: Props) {
       },
     });
   return (
-    <Dialog
+    <Confirm
       title={titleOf(start, noun)}
+      action={start.from === "edit" ? "Save" : `Add ${noun}`}
+      doing="Saving…"
       wide
+      isReady={draft.name.trim() !== "" && draft.persona.trim() !== ""}
+      isBusy={save.isPending}
+      error={save.error}
       onClose={onClose}
-      onSubmit={submit}
-      foot={
-        <>
-          {isKept && (
-            <Button
-              look="quiet"
-              onClick={() => {
-                forget();
-                setCopyOf(start.from === "copy" ? start.agent.id : undefined);
-              }}
-            >
-              Start over
-            </Button>
-          )}
-          <Button onClick={onClose}>Cancel</Button>
+      onSure={submit}
+      extra={
+        isKept && (
           <Button
-            type="submit"
-            look="primary"
-            disabled={save.isPending || draft.name.trim() === "" || draft.persona.trim() === ""}
+            look="quiet"
+            onClick={() => {
+              forget();
+              setCopyOf(start.from === "copy" ? start.agent.id : undefined);
+            }}
           >
-            {save.isPending ? "Saving…" : start.from === "edit" ? "Save" : `Add ${noun}`}
+            Start over
           </Button>
-        </>
+        )
       }
     >
-      <div className="stack agent-form">
-        {start.from === "nothing" && (
-          <Styles
-            isFacilitator={isFacilitator}
-            chosen={copyOf}
-            onChoose={(agent, names) => {
-              setCopyOf(agent?.id);
-              setBefore(isBlank(draft) ? undefined : draft);
-              change(agent ? { ...draftOf(agent), name: copyName(agent.name, names) } : BLANK);
-            }}
-          />
-        )}
-        {before && (
-          <Notice
-            action={
-              <Button
-                onClick={() => {
-                  change(before);
-                  setBefore(undefined);
-                }}
-              >
-                Undo
-              </Button>
-            }
-          >
-            Your text was replaced.
-          </Notice>
-        )}
-        <TextField label="Name" {...field("name")} />
-        <TextField label="Description" hint="One line, shown in lists." {...field("description")} />
-        <TextArea
-          label="Persona"
-          hint={
-            isFacilitator
-              ? "How it runs the room: whom it asks next, when it has heard enough, and what the conclusion looks like. The model gets this word for word."
-              : "Who it is, what it looks for, and how it talks. The model gets this word for word."
-          }
-          rows={9}
-          {...field("persona")}
+      {start.from === "nothing" && (
+        <Styles
+          isFacilitator={isFacilitator}
+          chosen={copyOf}
+          onChoose={(agent, names) => {
+            setCopyOf(agent?.id);
+            setBefore(isBlank(draft) ? undefined : draft);
+            change(agent ? { ...draftOf(agent), name: copyName(agent.name, names) } : BLANK);
+          }}
         />
-        <MoreFields draft={draft} problem={problem} onChange={change} />
-        <FormProblem error={save.error} />
-      </div>
-    </Dialog>
+      )}
+      {before && (
+        <Notice
+          action={
+            <Button
+              onClick={() => {
+                change(before);
+                setBefore(undefined);
+              }}
+            >
+              Undo
+            </Button>
+          }
+        >
+          Your text was replaced.
+        </Notice>
+      )}
+      <TextField label="Name" {...field("name")} />
+      <TextField label="Description" hint="One line, shown in lists." {...field("description")} />
+      <TextArea
+        label="Persona"
+        hint={
+          isFacilitator
+            ? "How it leads: whom it asks next, when it has heard enough, and what the conclusion looks like. Sent to the model word for word."
+            : "Who it is, what it looks for, and how it talks. Sent to the model word for word."
+        }
+        rows={9}
+        {...field("persona")}
+      />
+      <MoreFields draft={draft} problem={problem} onChange={change} />
+    </Confirm>
   );
 }
 

@@ -4,20 +4,34 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { asked, client, Problem } from "../api/client";
-import { useBoardPresets, useLimits, useModels } from "../api/known";
+import { seatedInTurn, useBoardPresets, useLimits, useModels } from "../api/known";
 import { useWrite } from "../api/write";
 import { BoardEditor } from "../boardrooms/BoardEditor";
 import type { Presets } from "../boardrooms/board";
-import { saved, setupFrom, setupOf, type SavedBoard } from "../boardrooms/setup";
+import { saved, setupFrom, setupOf, type SavedBoard, type Setup } from "../boardrooms/setup";
+import { useStored } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { TextField } from "../ui/Field";
 import { Notice, Wrong } from "../ui/Notice";
 import { roomName } from "../whiteboards/names";
-import { FormProblem } from "./FormProblem";
+import { FormProblem } from "../ui/FormProblem";
 
 const NEW = "new";
+
+interface Draft {
+  title: string;
+  description: string;
+  setup: Setup;
+}
+
+const NO_DRAFT: Draft = { title: "", description: "", setup: setupOf([]) };
+
+/** What is being filled in is kept there until it is saved. */
+export function placeOf(name: string | undefined): string {
+  return `board-form.${name ?? ""}`;
+}
 
 export function BoardForm({ name }: { name: string }) {
   const presets = useBoardPresets();
@@ -36,13 +50,17 @@ export function BoardForm({ name }: { name: string }) {
 function Form({ presets, board }: { presets: Presets; board: SavedBoard | undefined }) {
   const [, go] = useLocation();
   const queries = useQueryClient();
-  const models = useModels().data?.map(({ name }) => name) ?? [];
+  const inTurn = seatedInTurn(useModels().data ?? []);
   const limits = useLimits().data;
-  const [title, setTitle] = useState(board?.title ?? "");
-  const [description, setDescription] = useState(board?.description ?? "");
-  const [setup, setSetup] = useState(() =>
-    board ? setupFrom(board) : setupOf(["advocate", "critic", "analyst"]),
-  );
+  const place = placeOf(board?.name);
+  const [begun] = useState<Draft>(() => ({
+    title: board?.title ?? "",
+    description: board?.description ?? "",
+    setup: board ? setupFrom(board) : setupOf(["advocate", "critic", "analyst"]),
+  }));
+  const [kept, keep] = useStored<Draft | null>(place, null, NO_DRAFT);
+  const { title, description, setup } = kept ?? begun;
+  const change = (to: Partial<Draft>) => keep({ title, description, setup, ...to });
   const save = useWrite(
     (body: ReturnType<typeof saved>, header) => {
       if (!board) {
@@ -52,7 +70,13 @@ function Form({ presets, board }: { presets: Presets; board: SavedBoard | undefi
       const params = { path: { name: board.name }, header };
       return asked(client.PATCH("/api/boards/{name}", { params, body }));
     },
-    { onSent: () => queries.invalidateQueries({ queryKey: ["boards"] }) },
+    {
+      place,
+      onSent: () => {
+        keep(undefined);
+        return queries.invalidateQueries({ queryKey: ["boards"] });
+      },
+    },
   );
   const problem = save.error instanceof Problem ? save.error : undefined;
   const submit = () =>
@@ -84,30 +108,30 @@ function Form({ presets, board }: { presets: Presets; board: SavedBoard | undefi
         placeholder="Security board"
         value={title}
         wrong={problem?.field("title") ?? problem?.field("name")}
-        onChange={(event) => setTitle(event.target.value)}
+        onChange={(event) => change({ title: event.target.value })}
       />
       <TextField
         label="Description"
         hint="One line, shown in lists."
         value={description}
         wrong={problem?.field("description")}
-        onChange={(event) => setDescription(event.target.value)}
+        onChange={(event) => change({ description: event.target.value })}
       />
       <BoardEditor
         setup={setup}
         presets={presets}
-        models={models}
+        inTurn={inTurn}
         advisorsMost={limits?.boardroom["advisors"]?.most ?? Infinity}
         problem={problem}
         isSaved
-        onChange={setSetup}
+        onChange={(next) => change({ setup: next })}
       />
       <FormProblem error={save.error} />
       <div className="row">
         <Button type="submit" look="primary" disabled={save.isPending || title.trim() === ""}>
           {save.isPending ? "Saving…" : "Save"}
         </Button>
-        <Link className="button" href="/library/boards">
+        <Link className="button" href="/library/boards" onClick={() => keep(undefined)}>
           Cancel
         </Link>
       </div>

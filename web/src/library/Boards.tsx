@@ -6,7 +6,7 @@ import { useBoardPresets, useBoards } from "../api/known";
 import { useWrite } from "../api/write";
 import type { SavedBoard } from "../boardrooms/setup";
 import { Markdown } from "../markdown/Markdown";
-import { Confirm } from "../session/Confirm";
+import { Confirm } from "../ui/Confirm";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
@@ -46,7 +46,7 @@ export function Boards() {
           ))}
       </ul>
       {!isBuiltIn && boards.data.every((board) => board.isBuiltIn) && (
-        <Empty>No boards of your own yet. Create one, or copy one that ships with Plenary.</Empty>
+        <Empty>You have no boards yet. Create one, or copy a built-in one.</Empty>
       )}
     </section>
   );
@@ -153,7 +153,9 @@ function BoardCard({ board, roles, onCopy, onRemove }: CardProps) {
               <Glyph role={seat.role} own={seat.ownRole} small />
               <span>
                 <strong>{seat.ownRole?.name ?? role?.name ?? seat.role}</strong>{" "}
-                <span className="muted">{sitterOf(seat) ?? role?.perspective}</span>
+                <span className="muted">
+                  {sitterOf(seat) ?? (seat.ownRole ? undefined : role?.perspective)}
+                </span>
               </span>
             </li>
           );
@@ -211,7 +213,7 @@ function ImportButton() {
   );
   return (
     <>
-      <Button icon="file" onClick={() => picker.current?.click()}>
+      <Button icon="upload" onClick={() => picker.current?.click()}>
         Import
       </Button>
       <input
@@ -259,9 +261,7 @@ function ImportProblem({ error, isBusy, onClose, onReplace }: ProblemProps) {
         onClose={onClose}
         onSure={onReplace}
       >
-        <p>
-          There is a board of this name already. Its seats and terms are replaced by the file’s.
-        </p>
+        <p>There is already a board with this name. The file replaces its seats and settings.</p>
       </Confirm>
     );
   }

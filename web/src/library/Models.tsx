@@ -7,6 +7,7 @@ import { Icon } from "../ui/icons";
 import { Notice, Wrong } from "../ui/Notice";
 import { some } from "../ui/time";
 import { useProviders, useTiers } from "../api/known";
+import { providerName } from "../home/providers";
 
 /** What can be used now, and what to do about the rest. */
 export function Models() {
@@ -28,7 +29,7 @@ export function Models() {
         <p className="muted">
           {providers.data
             ? `${some(models, "model")} available from ${some(ready.length, "provider")}.`
-            : "The models that are available."}
+            : "The models available here."}
         </p>
         <Button icon="retry" disabled={isLooking} onClick={lookAgain}>
           {isLooking ? "Refreshing…" : "Refresh"}
@@ -77,7 +78,7 @@ function Tiers({ tiers }: { tiers: Schemas["TierView"][] }) {
               <>
                 <p className="mono">{one.model}</p>
                 <p className="muted small">
-                  {one.configured ? "set in the configuration" : "chosen by name"}
+                  {one.configured ? "set in the configuration" : "chosen automatically"}
                 </p>
               </>
             )}
@@ -102,7 +103,7 @@ function Provider({ provider }: { provider: Schemas["ProviderView"] }) {
   return (
     <li className="card library-provider">
       <div className="library-card-head">
-        <h3>{provider.name}</h3>
+        <h3>{providerName(provider)}</h3>
         <span className="mono">{provider.place}</span>
         <span className={provider.ready ? "badge good spread" : "badge warn spread"}>
           <Icon name={provider.ready ? "check" : "warning"} size={12} />

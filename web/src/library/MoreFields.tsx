@@ -1,9 +1,8 @@
 import { useEffect, useState } from "react";
 import type { Problem } from "../api/client";
-import { bound, SelectField, TextArea, TextField } from "../ui/Field";
-import { FORMATS, TIERS, type AgentDraft } from "./agentDraft";
-import { ModelOptions } from "./ModelOptions";
-import { useModels, useTiers } from "../api/known";
+import { bound, TextArea, TextField } from "../ui/Field";
+import { FORMATS, type AgentDraft } from "./agentDraft";
+import { ModelSelect } from "../ui/ModelSelect";
 
 interface Props {
   draft: AgentDraft;
@@ -34,7 +33,15 @@ export function MoreFields({ draft, problem, onChange }: Props) {
         More <span className="muted">model, formats, limits, workspace</span>
       </summary>
       <div className="stack">
-        <SpeaksBy draft={draft} problem={problem} onChange={onChange} />
+        <ModelSelect
+          label="Model"
+          value={draft.speaksBy}
+          none="Any model"
+          prefix="model:"
+          tiers
+          wrong={problem?.field("model") ?? problem?.field("tier")}
+          onChoose={(speaksBy) => onChange({ speaksBy })}
+        />
         <div className="stack tight" role="group" aria-label="Best formats">
           <p className="legend">Best for</p>
           <div className="row">
@@ -55,7 +62,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
               </label>
             ))}
           </div>
-          <p className="muted small">A suggestion only: it can take part in any format.</p>
+          <p className="muted small">Only a suggestion: it can take part in any format.</p>
         </div>
         <div className="agent-bounds">
           <TextField
@@ -89,7 +96,7 @@ export function MoreFields({ draft, problem, onChange }: Props) {
         />
         <TextArea
           label="Tools"
-          hint="Tools it may use, by the names its program knows. One per line."
+          hint="Tools it may use, as its program names them. One per line."
           rows={2}
           spellCheck={false}
           value={draft.tools}
@@ -98,34 +105,5 @@ export function MoreFields({ draft, problem, onChange }: Props) {
         />
       </div>
     </details>
-  );
-}
-
-function SpeaksBy({ draft, problem, onChange }: Props) {
-  const models = useModels().data ?? [];
-  const tiers = useTiers().data ?? [];
-  const now = (tier: string) => {
-    const model = tiers.find((one) => one.tier === tier)?.model;
-    return model === undefined ? "" : `, now ${model}`;
-  };
-  const chosen = draft.speaksBy.startsWith("model:") ? draft.speaksBy.slice(6) : undefined;
-  return (
-    <SelectField
-      label="Model"
-      value={draft.speaksBy}
-      wrong={problem?.field("model") ?? problem?.field("tier")}
-      onChange={(event) => onChange({ speaksBy: event.target.value })}
-    >
-      <option value="">Any model</option>
-      <optgroup label="A tier">
-        {TIERS.map((tier) => (
-          <option key={tier} value={`tier:${tier}`}>
-            {tier}
-            {now(tier)}
-          </option>
-        ))}
-      </optgroup>
-      <ModelOptions models={models} chosen={chosen} prefix="model:" />
-    </SelectField>
   );
 }

@@ -1,6 +1,6 @@
 import { useCallback } from "react";
 import { useStored } from "../stored";
-import type { AgentDraft } from "./agentDraft";
+import { BLANK, type AgentDraft } from "./agentDraft";
 
 export function placeOf(name: string): string {
   return `agent-draft.${name}`;
@@ -8,7 +8,7 @@ export function placeOf(name: string): string {
 
 /** What is being filled in, kept in this browser until it is saved. */
 export function useDraft(place: string, begun: AgentDraft) {
-  const [kept, setKept] = useStored<AgentDraft | null>(place, null);
+  const [kept, setKept] = useStored<AgentDraft | null>(place, null, BLANK);
   const draft = kept ?? begun;
   return {
     draft,

@@ -53,3 +53,23 @@ test("an answer that was asked for before an event is not the last word", async 
   renewing.end();
   end();
 });
+
+test("a tab that nobody looks at asks seldom, and at once when it is shown", async () => {
+  const { server, queries, shown, end } = watched();
+  await vi.advanceTimersByTimeAsync(200);
+  const hidden = vi.spyOn(document, "hidden", "get").mockReturnValue(true);
+  const renewing = renewal(queries, () => [["it"]], 60);
+  for (let at = 1; at <= 100; at += 1) {
+    server.truth = at;
+    renewing.soon();
+    await vi.advanceTimersByTimeAsync(150);
+  }
+  expect(server.asked).toBe(2);
+  expect(shown()).toBeGreaterThan(50);
+  hidden.mockReturnValue(false);
+  document.dispatchEvent(new Event("visibilitychange"));
+  await vi.advanceTimersByTimeAsync(100);
+  expect(shown()).toBe(100);
+  renewing.end();
+  end();
+});

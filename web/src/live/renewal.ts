@@ -10,6 +10,9 @@ export interface Renewal {
 /** What takes long is asked for less often: the page has other things to do in between. */
 const PAUSE = 2;
 
+/** A tab that nobody looks at only has to learn that something waits for its person. */
+const HIDDEN_MS = 10_000;
+
 /**
  * Events that come close together make one request, and a request under way is never thrown
  * away: else a page on which much happens would not be renewed before it is quiet.
@@ -41,13 +44,22 @@ export function renewal(
 
   function soon(): void {
     if (hasEnded) return;
+    const least = document.hidden ? HIDDEN_MS : gatherMs;
     if (isAsking) isStale = true;
-    else timer ??= setTimeout(() => void ask(), Math.max(gatherMs, PAUSE * tookMs));
+    else timer ??= setTimeout(() => void ask(), Math.max(least, PAUSE * tookMs));
   }
+
+  function shown(): void {
+    if (timer === undefined || document.hidden) return;
+    clearTimeout(timer);
+    void ask();
+  }
+  document.addEventListener("visibilitychange", shown);
 
   function end(): void {
     hasEnded = true;
     clearTimeout(timer);
+    document.removeEventListener("visibilitychange", shown);
   }
   return { soon, end };
 }

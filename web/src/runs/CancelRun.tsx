@@ -1,7 +1,7 @@
 import { asked, client } from "../api/client";
 import { useWrite } from "../api/write";
 import { useKeptText } from "../stored";
-import { Confirm } from "../session/Confirm";
+import { Confirm } from "../ui/Confirm";
 import { TextArea } from "../ui/Field";
 import type { RunView } from "./run";
 

@@ -20,7 +20,7 @@ interface Props {
 
 export const CHOICES: readonly { decision: Decision; word: string; done: string }[] = [
   { decision: "rejected", word: "Reject", done: "Rejected" },
-  { decision: "changes", word: "Ask for changes", done: "Changes asked for" },
+  { decision: "changes", word: "Request changes", done: "Changes requested" },
   { decision: "approved", word: "Approve", done: "Approved" },
 ];
 
@@ -83,13 +83,10 @@ export function DecideForm({ run, step, approval, onDecided }: Props) {
           label="Decide as"
           value={by}
           wrong={missing === "by" ? "Choose who is deciding." : problem?.field("by")}
+          {...(approval.who.length > 1 && { none: "Choose a name" })}
+          options={approval.who.map((name) => [name, name])}
           onChange={(event) => setBy(event.target.value)}
-        >
-          {approval.who.length > 1 && <option value="">Choose a name</option>}
-          {approval.who.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </SelectField>
+        />
         {approval.fields.map((field) => (
           <Filled
             key={field.name}

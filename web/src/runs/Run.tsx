@@ -2,7 +2,7 @@
 
 import "./runs.css";
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
+import { useCallback, useMemo, useState, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { asked, client } from "../api/client";
 import { Graph } from "../graph/Graph";
@@ -12,7 +12,7 @@ import { useLiveSession } from "../live/session";
 import { SessionHead } from "../session/SessionHead";
 import { SessionPage } from "../session/SessionPage";
 import { Age } from "../ui/Age";
-import { announce } from "../ui/announce";
+import { useMilestones } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Inline } from "../ui/Inline";
@@ -55,7 +55,13 @@ export default function Run({ id, decides }: Props) {
     keys: [key],
   });
   return (
-    <SessionPage kind="workflow" query={query} connection={connection} title={({ title }) => title}>
+    <SessionPage
+      kind="workflow"
+      query={query}
+      connection={connection}
+      id={({ id: own }) => own}
+      title={({ title }) => title}
+    >
       {(run) =>
         decides === undefined ? (
           <Session run={run} connection={connection} error={query.error} />
@@ -79,7 +85,7 @@ function Session({ run, connection, error }: SessionProps) {
   const [chosen, setChosen] = useState<string>();
   const choose = useCallback((place: string) => setChosen(place), []);
   const row = all.find(({ step }) => step.place === chosen);
-  useMilestones(run);
+  useMilestones(run, milestones);
   return (
     <div className="run">
       <Head run={run} connection={connection} awaited={all.find(({ step }) => isAwaited(step))} />
@@ -277,14 +283,9 @@ function sentence(reason: string): string {
   return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
 }
 
-/** What happens is said once, in words. */
-function useMilestones({ status, waitsFor }: RunView): void {
+function milestones(before: RunView, { status, waitsFor }: RunView): string {
+  if (status !== before.status) return `The run is ${status}`;
   const awaited = waitsFor.length > 0 ? waitsInWords(waitsFor) : "";
-  const before = useRef({ status, awaited });
-  useEffect(() => {
-    const last = before.current;
-    before.current = { status, awaited };
-    if (status !== last.status) announce(`The run is ${status}`);
-    else if (awaited !== "" && awaited !== last.awaited) announce(awaited);
-  }, [status, awaited]);
+  const isKnown = before.waitsFor.length > 0 && awaited === waitsInWords(before.waitsFor);
+  return isKnown ? "" : awaited;
 }

@@ -8,6 +8,7 @@ import { CHOICES, DecideForm } from "./Decide";
 import { StateMark } from "../graph/StateMark";
 import {
   decisions,
+  HOLDS,
   isAwaited,
   markInWords,
   markOf,
@@ -30,7 +31,7 @@ export function Sheet({ run, place }: { run: RunView; place: string }) {
   }
   const { step, where } = row;
   const { approval } = row.step;
-  const done = all.filter((one) => one.around.length === 0 && one.step.place !== step.place);
+  const done = all.filter(({ step: one }) => one.status === "done" && !HOLDS.includes(one.kind));
   return (
     <div className="page sheet">
       <article
@@ -68,22 +69,24 @@ export function Sheet({ run, place }: { run: RunView; place: string }) {
                 <Value value={approval.show} label="To be decided" under={2} />
               </div>
             )}
-            <section className="sheet-course">
-              <h2 className="label">
-                How it got here <Link href={back}>Open the run</Link>
-              </h2>
-              <ul>
-                {done.map(({ step: one }) => (
-                  <li key={one.place}>
-                    <StateMark
-                      status={markOf(one)}
-                      word={markInWords(one, run.status !== "running")}
-                    />
-                    {one.label ?? one.id}
-                  </li>
-                ))}
-              </ul>
-            </section>
+            {done.length > 0 && (
+              <section className="sheet-course">
+                <h2 className="label">
+                  How it got here <Link href={back}>Open the run</Link>
+                </h2>
+                <ul>
+                  {done.map(({ step: one }) => (
+                    <li key={one.place}>
+                      <StateMark
+                        status={markOf(one)}
+                        word={markInWords(one, run.status !== "running")}
+                      />
+                      {one.label ?? one.id}
+                    </li>
+                  ))}
+                </ul>
+              </section>
+            )}
           </div>
           <Grounds approval={approval} starter={run.starter} />
         </div>
@@ -123,7 +126,7 @@ function Deadline({ at }: { at: string }) {
         <strong>
           Decide by <time dateTime={at}>{moment(at)}</time>.
         </strong>{" "}
-        Without an answer it counts as rejected.
+        With no decision, it counts as rejected.
       </span>
       <strong className="number spread">
         {left > 0 ? `${duration(left)} left` : "Time is up"}
@@ -135,7 +138,7 @@ function Deadline({ at }: { at: string }) {
 function Grounds({ approval, starter }: { approval: Approval; starter: string }) {
   const { who, need, decided, evidence } = approval;
   return (
-    <aside className="sheet-aside" aria-label="Grounds">
+    <aside className="sheet-aside" aria-label="Background">
       {evidence !== undefined && (
         <section>
           <h2>Evidence</h2>
@@ -143,7 +146,7 @@ function Grounds({ approval, starter }: { approval: Approval; starter: string })
         </section>
       )}
       <section>
-        <h2>Who may decide</h2>
+        <h2>Who can decide</h2>
         <p className="muted small">
           {need === 1 ? "One is enough" : `${need} of ${who.length} must approve`}
         </p>
@@ -165,7 +168,7 @@ function Grounds({ approval, starter }: { approval: Approval; starter: string })
         </ul>
       </section>
       <section>
-        <h2>What follows</h2>
+        <h2>What happens next</h2>
         <dl className="run-follows small">
           {CHOICES.toReversed().map(({ decision, word }) => (
             <div key={decision}>

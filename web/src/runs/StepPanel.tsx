@@ -5,12 +5,12 @@ import { Link, useLocation } from "wouter";
 import { asked, client } from "../api/client";
 import { useWrite } from "../api/write";
 import { StateMark } from "../graph/StateMark";
-import { Confirm } from "../session/Confirm";
+import { Confirm } from "../ui/Confirm";
 import { remembered } from "../stored";
 import { Button, IconButton } from "../ui/Button";
 import { Icon } from "../ui/icons";
 import { Inline } from "../ui/Inline";
-import { duration, some, useNow } from "../ui/time";
+import { duration, exactTime, some, useNow } from "../ui/time";
 import { totalsOf } from "../ui/Totals";
 import {
   decisions,
@@ -100,7 +100,7 @@ export function StepPanel({ run, row, inner, onChoose, onClose }: Props) {
           </ul>
           {inner.length > INNER_SHOWN && (
             <p className="muted small">
-              and {inner.length - INNER_SHOWN} more: the list of steps has all of them.
+              and {inner.length - INNER_SHOWN} more, in the list of steps.
             </p>
           )}
         </section>
@@ -137,8 +137,6 @@ function Part({ title, of }: { title: string; of: unknown }) {
   );
 }
 
-const TIME = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
-
 /** What happened to it, as far as the record tells. */
 function Log({ run, row: { step } }: Pick<Props, "run" | "row">) {
   const lines = [
@@ -166,7 +164,7 @@ function Log({ run, row: { step } }: Pick<Props, "run" | "row">) {
         {lines.map(({ at, words }) => (
           <li key={`${at} ${words}`}>
             <time className="mono" dateTime={at}>
-              {TIME.format(new Date(at))}
+              {exactTime(at)}
             </time>
             {words}
           </li>
@@ -207,8 +205,8 @@ function ForkFrom({ run, step }: { run: RunView; step: string }) {
           onSure={() => fork.mutate(step, { onSuccess: ({ id }) => go(`/runs/${id}`) })}
         >
           <p>
-            A new run begins at <strong>{step}</strong>. Everything settled before it is taken over,
-            so nothing of that is asked or paid for again. This run stays as it is.
+            A new run starts at <strong>{step}</strong>. Earlier steps are reused, so nothing is
+            asked or paid for twice. This run stays as it is.
           </p>
         </Confirm>
       )}

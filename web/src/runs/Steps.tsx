@@ -62,7 +62,7 @@ const StepRow = memo(
       ...(items ? [`${items.ended} of ${items.total} items`] : []),
       ...(round === undefined ? [] : [`round ${round}`]),
       ...(tries > 1 ? [`try ${tries}`] : []),
-      ...(step.isFinally ? ["at the end in any case"] : []),
+      ...(step.isFinally ? ["always runs at the end"] : []),
     ];
     return (
       <li
@@ -93,7 +93,7 @@ const StepRow = memo(
             </p>
           )}
           {waits && step.approval && (
-            <p className="run-step-why">Waits for {whoDecides(step.approval)}</p>
+            <p className="run-step-why">Waiting for {whoDecides(step.approval)}</p>
           )}
           {decisions(step).map((one) => (
             <p key={one} className="run-step-why">

@@ -25,7 +25,8 @@ export function Times({ run, onChoose }: { run: RunView; onChoose: (place: strin
   const isOver = run.status !== "running";
   const now = useNow(!isOver);
   const clock = useMemo(() => worked(run, now), [run, now]);
-  const whole = Math.max(LEAST_MS, clock(now));
+  // A step may have ended after the last tick here.
+  const whole = Math.max(LEAST_MS, clock(Infinity));
   const lanes = by === "room" ? byRoom(run.steps) : byStep(run.steps);
   if (lanes.length === 0) return null;
   const placed = (step: Step) => {
@@ -59,7 +60,7 @@ export function Times({ run, onChoose }: { run: RunView; onChoose: (place: strin
         <Segmented
           label="Lanes"
           options={[
-            { name: "room", title: "By room" },
+            { name: "room", title: "By kind" },
             { name: "step", title: "By step" },
           ]}
           chosen={by}

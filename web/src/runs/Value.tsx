@@ -74,7 +74,7 @@ export function Flat({ of: { by, text, ...rest } }: { of: FlatMap }) {
       {by !== undefined && <strong>{String(by)} </strong>}
       {text !== undefined && <span>{String(text)} </span>}
       <span className="muted small">
-        {others.map(([name, value]) => `${name} ${String(value)}`).join(" · ")}
+        {others.map(([name, value]) => `${name}: ${String(value)}`).join(" · ")}
       </span>
     </>
   );

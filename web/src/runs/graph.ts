@@ -24,7 +24,7 @@ export function graphOf(steps: readonly Step[], isOver: boolean, now: number): G
         icon: iconOf(step.kind),
         about: aboutOf(step, awaited),
         status: awaited ? "awaited" : markOf(step),
-        word: awaited ? "waits for a person" : markInWords(step, isOver),
+        word: awaited ? "waiting for a person" : markInWords(step, isOver),
         time: ms === undefined || step.status === "skipped" ? undefined : duration(ms),
         ...(step.kind === "foreach" && { items: itemsOf(step, inner, isOver, now), isMany: true }),
         ...(step.kind === "repeat" && { rounds: roundsOf(step, inner) }),

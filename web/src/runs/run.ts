@@ -15,19 +15,19 @@ const KINDS: Record<string, string> = {
   ask: "Ask a model",
   boardroom: "Board",
   discussion: "Discussion",
-  "whiteboard.open": "Open a whiteboard",
-  "whiteboard.register": "Join the whiteboard",
-  "whiteboard.transition": "Move the whiteboard on",
-  "whiteboard.post": "Post to the whiteboard",
-  "whiteboard.annotate": "Annotate the whiteboard",
-  "whiteboard.vote": "Vote on the whiteboard",
+  "whiteboard.open": "Open whiteboard",
+  "whiteboard.register": "Join whiteboard",
+  "whiteboard.transition": "Change phase",
+  "whiteboard.post": "Post",
+  "whiteboard.annotate": "Annotate",
+  "whiteboard.vote": "Vote",
   "whiteboard.conflicts": "Find conflicts",
-  "whiteboard.summarize": "Summarize the whiteboard",
-  "whiteboard.archive": "Archive the whiteboard",
-  "council.open": "Open a council",
-  "council.post": "Post to the council",
-  "council.read": "Read the council",
-  "council.close": "Close the council",
+  "whiteboard.summarize": "Summarize",
+  "whiteboard.archive": "Archive whiteboard",
+  "council.open": "Open council",
+  "council.post": "Post to council",
+  "council.read": "Read council",
+  "council.close": "Close council",
   workflow: "Workflow",
   foreach: "For each item",
   repeat: "Repeat",
@@ -94,7 +94,7 @@ export function rows(steps: readonly Step[]): Row[] {
 }
 
 /** Steps that hold others. */
-const HOLDS: readonly string[] = ["foreach", "repeat"];
+export const HOLDS: readonly string[] = ["foreach", "repeat"];
 /** Those, and steps in which nobody works. */
 const IDLE: readonly string[] = [...HOLDS, "approve", "sleep", "wait"];
 
@@ -123,7 +123,7 @@ export function markOf(step: Step): string {
 }
 
 export function markInWords(step: Step, isOver: boolean): string {
-  return isAwaited(step) ? "waits for a person" : stateInWords(step, isOver);
+  return isAwaited(step) ? "waiting for a person" : stateInWords(step, isOver);
 }
 
 const ROOMS: readonly { name: string; icon: IconName; has: (kind: string) => boolean }[] = [
@@ -134,7 +134,7 @@ const ROOMS: readonly { name: string; icon: IconName; has: (kind: string) => boo
   { name: "People", icon: "person", has: (kind) => kind === "approve" },
   { name: "Council", icon: "council", has: (kind) => kind.startsWith("council.") },
   { name: "Workflows", icon: "workflow", has: (kind) => kind === "workflow" },
-  { name: "Outside", icon: "generalist", has: (kind) => kind === "http" || kind === "write" },
+  { name: "External", icon: "generalist", has: (kind) => kind === "http" || kind === "write" },
   { name: "Waits", icon: "clock", has: (kind) => kind === "wait" || kind === "sleep" },
 ];
 
@@ -197,7 +197,7 @@ const DECIDED = { approved: "approved", rejected: "rejected", changes: "asked fo
 const STATES = [
   "done",
   "running",
-  "waits for a person",
+  "waiting for a person",
   "failed",
   "skipped",
   "waiting",
@@ -234,8 +234,8 @@ export function whoDecides({ who, need }: Approval): string {
 
 export function waitsInWords(names: readonly string[]): string {
   return names.length > 3
-    ? `Waits for ${some(names.length, "person", "people")}`
-    : `Waits for ${EITHER.format(names)}`;
+    ? `Waiting for ${some(names.length, "person", "people")}`
+    : `Waiting for ${EITHER.format(names)}`;
 }
 
 /** What was filled in, as the type that is asked for; what cannot be read stays a text. */

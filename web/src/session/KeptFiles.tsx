@@ -47,7 +47,7 @@ export function KeptFiles({ kind, id, names }: Props) {
   );
 }
 
-async function filesOf(kind: Props["kind"], id: string): Promise<AttachedFile[]> {
+export async function filesOf(kind: Props["kind"], id: string): Promise<AttachedFile[]> {
   const params = { path: { id }, query: { format: "json" as const } };
   const record =
     kind === "boardroom"

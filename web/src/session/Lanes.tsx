@@ -59,5 +59,7 @@ export function percent(part: number): string {
 
 /** Where a bar stands on its track. */
 export function span(fromMs: number, toMs: number, wholeMs: number) {
-  return { left: percent(fromMs / wholeMs), width: percent((toMs - fromMs) / wholeMs) };
+  // The narrowest bar has its place at the very end, too.
+  const left = `min(${percent(fromMs / wholeMs)}, calc(100% - 4px))`;
+  return { left, width: percent((toMs - fromMs) / wholeMs) };
 }

@@ -1,7 +1,7 @@
 // One header for every session: kind over title, then how it stands, how long there was work,
 // what it took, then what can be done.
 
-import { useState, type ReactNode } from "react";
+import { useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import type { Connection } from "../live/follow";
 import { StatusBadge } from "../shell/status";
@@ -10,15 +10,17 @@ import { asExports, Menu, type MenuItem } from "../ui/Menu";
 import { useNarrow } from "../ui/narrow";
 import { duration } from "../ui/time";
 import { totalsOf, type Took } from "../ui/Totals";
-import { RemoveSession } from "./Confirm";
-import { exportOf, fileName, kindName, listOf } from "./kinds";
+import { ChangeBudget } from "./ChangeBudget";
+import { exportOf, kindName, listOf } from "./kinds";
+import { useLabel, useLabelling } from "./label";
+import { RemoveSessions } from "./RemoveSessions";
 
 interface Props {
   session: { id: string; kind: string; name?: string | undefined; title: string };
   /** After the kind, over the title. */
   about?: ReactNode;
-  /** In place of the title as plain text. */
-  heading?: ReactNode;
+  /** What it is about, in place of its title. */
+  question?: string;
   status: string;
   /** Says more than the status does. */
   word?: string | undefined;
@@ -41,15 +43,19 @@ interface Props {
 }
 
 export function SessionHead(props: Props) {
-  const { session, about, heading, status, word, waits, connection, workedMs, took } = props;
+  const { session, about, status, word, waits, connection, workedMs, took } = props;
   const [isRemoving, setRemoving] = useState(false);
+  const [isBudgeting, setBudgeting] = useState(false);
   const isNarrow = useNarrow();
   const [, go] = useLocation();
-  const name = fileName(session.title, session.kind);
+  const label = useLabel(session.id);
+  const given = label?.renamed ? label.title : undefined;
+  const title = given ?? session.title;
+  const labelling = useLabelling({ id: session.id, title, pinned: label?.pinned });
   const exports: MenuItem[] = [
     ...(props.exports ?? [
-      { label: "Markdown", icon: "file", href: exportOf(session), download: `${name}.md` },
-      { label: "JSON", icon: "file", href: exportOf(session, "json"), download: `${name}.json` },
+      { label: "Markdown", icon: "file", href: exportOf(session) },
+      { label: "JSON", icon: "file", href: exportOf(session, "json") },
     ]),
     { label: "Print", icon: "print", run: props.onPrint ?? (() => window.print()) },
   ];
@@ -60,7 +66,8 @@ export function SessionHead(props: Props) {
           <Link href={listOf(session.kind)}>{kindName(session.kind)}</Link>
           {about !== undefined && <> · {about}</>}
         </p>
-        {heading ?? <h1>{session.title}</h1>}
+        {given !== undefined && <h1>{given}</h1>}
+        <Question text={props.question ?? session.title} isBeneath={given !== undefined} />
       </div>
       <dl className="session-facts">
         <Fact label="Status">
@@ -104,13 +111,27 @@ export function SessionHead(props: Props) {
           items={[
             ...(props.more ?? []),
             ...(isNarrow ? asExports(exports) : []),
+            ...(took && session.kind !== "workflow" && !props.imported
+              ? [
+                  {
+                    label: took.budget ? "Change budget…" : "Set a budget…",
+                    icon: "settings" as const,
+                    run: () => setBudgeting(true),
+                  },
+                ]
+              : []),
+            ...labelling.items,
             { label: "Remove…", icon: "trash", run: () => setRemoving(true) },
           ]}
         />
       </div>
+      {labelling.dialog}
+      {isBudgeting && (
+        <ChangeBudget session={session} budget={took?.budget} onClose={() => setBudgeting(false)} />
+      )}
       {isRemoving && (
-        <RemoveSession
-          session={session}
+        <RemoveSessions
+          sessions={[{ ...session, title }]}
           onClose={() => setRemoving(false)}
           onRemoved={() => {
             props.onRemoved?.();
@@ -119,6 +140,52 @@ export function SessionHead(props: Props) {
         />
       )}
     </header>
+  );
+}
+
+const LONG = 160;
+
+interface QuestionProps {
+  text: string;
+  /** Beneath a title that somebody gave. */
+  isBeneath: boolean;
+}
+
+/** What it is about, a few lines of it unless all is asked for. */
+function Question({ text, isBeneath }: QuestionProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const [isCut, setCut] = useState(false);
+  const [isWhole, setWhole] = useState(false);
+  useLayoutEffect(() => {
+    const element = heading.current;
+    if (!element || isWhole) return undefined;
+    const look = () => setCut(element.scrollHeight > element.clientHeight + 2);
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    look();
+    return () => observer.disconnect();
+  }, [text, isWhole, isBeneath]);
+  const Tag = isBeneath ? "p" : "h1";
+  return (
+    <div className="session-about">
+      <Tag
+        ref={heading}
+        className={[text.length > LONG ? "long" : "", isWhole ? "whole" : ""].join(" ")}
+        tabIndex={isWhole ? 0 : undefined}
+      >
+        {text}
+      </Tag>
+      {(isCut || isWhole) && (
+        <button
+          type="button"
+          className="show-all no-print"
+          aria-expanded={isWhole}
+          onClick={() => setWhole(!isWhole)}
+        >
+          {isWhole ? "Show less" : "Show all"}
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -106,14 +106,9 @@ export function SessionList(props: Props) {
             labelUnseen
             value={status}
             onChange={(event) => setStatus(event.target.value)}
-          >
-            <option value="">Any {statuses}</option>
-            {known.map((one) => (
-              <option key={one} value={one}>
-                {statusOf(one, kind).word}
-              </option>
-            ))}
-          </SelectField>
+            none={`Any ${statuses}`}
+            options={known.map((one) => [one, statusOf(one, kind).word])}
+          />
         </div>
       )}
       <Wrong error={found.error} onRetry={found.retry} />

@@ -6,6 +6,7 @@ import { useTitle } from "../shell/title";
 import { Empty, Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { kindName, kindOf, listOf } from "./kinds";
+import { useLabel } from "./label";
 
 interface Props<View> {
   kind: string;
@@ -13,6 +14,8 @@ interface Props<View> {
   noun?: string;
   query: { data: View | undefined; error: unknown; refetch: () => unknown };
   connection?: Connection;
+  /** The session's id, by which somebody may have called it something else. */
+  id?: (view: View) => string;
   title: (view: View) => string;
   /** What to show in place of an error, where this page knows better. */
   refused?: (error: Problem) => ReactNode;
@@ -24,9 +27,10 @@ const MISSING: readonly number[] = [400, 404, 422];
 
 /** A session's page, or why there is none: it loads, it cannot be had, or it is gone. */
 export function SessionPage<View>(props: Props<View>) {
-  const { kind, noun = oneOf(kind), query, connection, title, refused, children } = props;
+  const { kind, noun = oneOf(kind), query, connection, id, title, refused, children } = props;
   const { data, error } = query;
-  useTitle(data === undefined ? noun : title(data));
+  const label = useLabel(data === undefined ? undefined : id?.(data));
+  useTitle(label?.renamed ? label.title : data === undefined ? noun : title(data));
   const problem = error instanceof Problem ? error : undefined;
   const isMissing = problem !== undefined && MISSING.includes(problem.status);
   if (data !== undefined && !isMissing && connection !== "gone") return children(data);

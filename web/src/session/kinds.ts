@@ -100,7 +100,8 @@ export function exportOf(session: Named, format: "markdown" | "json" = "markdown
   return `/api${pageOf(session)}/export?format=${format}`;
 }
 
-/** A file is called after what is in it. */
-export function fileName(title: string, kind: string): string {
-  return title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || kind;
+/** A file is called after what is in it; the server says so of what it exports. */
+export function fileName(title: string, otherwise: string): string {
+  const words = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
+  return words.replace(/^-|-$/g, "").slice(0, 60) || otherwise;
 }

@@ -1,4 +1,6 @@
+import { useState } from "react";
 import { useTheme, type Theme } from "../shell/theme";
+import { NOTIFY } from "../shell/waiting";
 import { useStored } from "../stored";
 import { Key } from "../ui/keys";
 import { Segmented } from "../ui/Segmented";
@@ -33,6 +35,35 @@ export function Appearance() {
           </span>
         </span>
       </label>
+      {"Notification" in window && <Notifications />}
     </section>
+  );
+}
+
+/** The browser is asked for its consent when somebody wants them, and not before. */
+function Notifications() {
+  const [areOn, setOn] = useStored(NOTIFY, false);
+  const [permission, setPermission] = useState(() => Notification.permission);
+  const choose = async (isWanted: boolean) => {
+    const answer = isWanted ? await Notification.requestPermission() : permission;
+    setPermission(answer);
+    setOn(isWanted && answer === "granted" ? true : undefined);
+  };
+  return (
+    <label className="choice">
+      <input
+        type="checkbox"
+        checked={areOn && permission === "granted"}
+        onChange={(event) => void choose(event.target.checked)}
+      />
+      <span>
+        Notifications
+        <span className="muted settings-note">
+          {permission === "denied"
+            ? "Your browser blocks them for this page. Allow them in its site settings."
+            : "When a session waits for a person while you are in another tab."}
+        </span>
+      </span>
+    </label>
   );
 }

@@ -53,7 +53,7 @@ function OneKey({ of: { provider, variable, from } }: { of: Schemas["ProviderKey
               ? "No key"
               : isOurs
                 ? "Set here"
-                : `From ${variable}; set there, not here`}
+                : `From ${variable}; change it there`}
           </p>
         </div>
         <span className="row spread">
@@ -65,7 +65,7 @@ function OneKey({ of: { provider, variable, from } }: { of: Schemas["ProviderKey
           {isOurs && (
             <IconButton
               icon="trash"
-              label={`Remove the key of ${name}`}
+              label={`Remove the ${name} key`}
               disabled={remove.isPending}
               onClick={() => remove.mutate(provider)}
             />
@@ -90,7 +90,7 @@ function OneKey({ of: { provider, variable, from } }: { of: Schemas["ProviderKey
           }}
         >
           <TextField
-            label={`Key of ${name}`}
+            label={`${name} key`}
             labelUnseen
             type="password"
             autoComplete="off"

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { remember, useRememberedNames } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { sorted, type Remembered } from "./remembered";
 
 export function Memory() {
@@ -35,23 +35,16 @@ export function Memory() {
         ))}
       </ul>
       {asking && (
-        <Dialog
+        <Confirm
           title={`Forget: ${asking.title}`}
+          action="Forget"
+          look="danger"
           onClose={() => setAsking(undefined)}
-          foot={
-            <>
-              <Button onClick={() => setAsking(undefined)}>Cancel</Button>
-              <Button look="danger" onClick={() => forget(asking)}>
-                Forget
-              </Button>
-            </>
-          }
+          onSure={() => forget(asking)}
         >
-          <div className="stack">
-            <p>{asking.found}</p>
-            <p>{asking.warning}</p>
-          </div>
-        </Dialog>
+          <p>{asking.found}</p>
+          <p>{asking.warning}</p>
+        </Confirm>
       )}
     </section>
   );

@@ -86,7 +86,7 @@ export function Tiers() {
       <h2 id="settings-tiers">Tiers</h2>
       <p className="muted">
         Agents can ask for a tier instead of a model. Changes apply at once; running sessions keep
-        what they began with.
+        the models they started with.
       </p>
       <Wrong error={tiers.data ? null : tiers.error} onRetry={() => void tiers.refetch()} />
       {tiers.isLoading && <Loading />}
@@ -153,12 +153,12 @@ function OneTier({ tier, models, chosen, onSet }: TierProps) {
           labelUnseen
           value={chosen ?? ""}
           onChange={(event) => onSet(event.target.value || undefined)}
-        >
-          <option value="">Automatic</option>
-          {[...new Set([...(chosen ? [chosen] : []), ...models])].map((model) => (
-            <option key={model}>{model}</option>
-          ))}
-        </SelectField>
+          none="Automatic"
+          options={[...new Set([...(chosen ? [chosen] : []), ...models])].map((model) => [
+            model,
+            model,
+          ])}
+        />
       ) : (
         <span className={tier.model === undefined ? "badge warn" : "badge"}>
           {tier.model === undefined ? "No model" : tier.configured ? "Set by you" : "Automatic"}

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { asked, client } from "../api/client";
 import { Loading } from "../ui/Empty";
+import { moment, some } from "../ui/time";
 
 const POLL_MS = 5_000;
 const WORDS = {
@@ -33,14 +34,14 @@ export function Nodes() {
                 {[
                   WORDS[node.state],
                   node.version !== undefined && `version ${node.version}`,
-                  `since ${new Date(node.since).toLocaleString()}`,
+                  `since ${moment(node.since)}`,
                   node.address,
                 ]
                   .filter(Boolean)
                   .join(" · ")}
               </p>
             </div>
-            <span>{node.sessions === 1 ? "1 session" : `${node.sessions} sessions`}</span>
+            <span>{some(node.sessions, "session")}</span>
           </li>
         ))}
       </ul>

@@ -1,6 +1,5 @@
 import { useState } from "react";
-import type { Schemas } from "../api/client";
-import { useModels } from "../api/known";
+import { useModels, type Model } from "../api/known";
 import { toast } from "../ui/announce";
 import { Button, IconButton } from "../ui/Button";
 import { Loading } from "../ui/Empty";
@@ -12,8 +11,6 @@ import { amountOf, sourceOf, withPrice, type Price, type Prices as All } from ".
 
 /** More than this many are behind a button. */
 const SHOWN = 8;
-
-type Model = Schemas["ModelView"];
 
 export function Prices() {
   const settings = useSettings();

@@ -26,8 +26,8 @@ export function Server() {
     <section className="card stack" aria-labelledby="settings-server">
       <h2 id="settings-server">This server</h2>
       <p>
-        Plenary{version.data !== undefined && ` ${version.data}`}. Everything on these pages is also
-        available through the <a href="/docs">documented API</a>, described by{" "}
+        Plenary{version.data !== undefined && ` ${version.data}`}. Everything here is also available
+        through the <a href="/docs">documented API</a>, described by{" "}
         <a href="/api/openapi.json">openapi.json</a>.
       </p>
       {access.data?.tokenWanted === true && (

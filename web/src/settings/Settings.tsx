@@ -1,6 +1,7 @@
 import "./settings.css";
 import { useTitle } from "../shell/Shell";
 import { Appearance } from "./Appearance";
+import { Defaults } from "./Defaults";
 import { Keys } from "./Keys";
 import { Limits } from "./Limits";
 import { Memory } from "./Memory";
@@ -19,6 +20,7 @@ export default function Settings() {
         <Providers />
         <Tiers />
         <Prices />
+        <Defaults />
         <Appearance />
         <Memory />
         <Limits />

@@ -1,5 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { LAST_BOARD, UNSENT } from "../home/convene";
+import { placeOf as boardPlace } from "../library/BoardForm";
 import { placeOf as agentPlace } from "../library/useDraft";
 import { remember, rememberedNames } from "../stored";
 import { draftPlace } from "../whiteboards/board";
@@ -14,6 +15,7 @@ const WORDS = [
   "council-new",
   "discussion-draft",
   agentPlace("new-agent"),
+  boardPlace("security"),
   "approval.1.sign",
   "ballot.1.1.2",
   "cancelling.1",
@@ -25,6 +27,7 @@ const WORDS = [
   "interjection.1",
   "reply.1.2",
   "turn.1.call.text",
+  "workflow-draft.",
   "key.board.draft",
 ];
 const LAYOUT = ["board.layout", "board.map", "council-charter.wide", "council-members.narrow"];
@@ -39,6 +42,7 @@ it("puts every name into one group, and lets theme and keys stay with their swit
     ...LAYOUT,
     "single-keys",
     "theme",
+    "notify",
     "whiteboard.launch",
     ...WORDS,
   ];
@@ -52,7 +56,7 @@ it("puts every name into one group, and lets theme and keys stay with their swit
     ["Layout", LAYOUT],
   ]);
   const shown = new Set(groups.flatMap((group) => group.names));
-  expect(names.filter((name) => !shown.has(name))).toEqual(["single-keys", "theme"]);
+  expect(names.filter((name) => !shown.has(name))).toEqual(["single-keys", "theme", "notify"]);
 });
 
 it("forgets words that were not sent only after asking", () => {

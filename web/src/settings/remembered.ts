@@ -29,8 +29,9 @@ const UNSENT: readonly RegExp[] = [
   /^discussion-draft$/,
   /^(reply|ballot|follow-up|turn|interjection|approval|cancelling)\./,
   /^council-(new$|draft\.|summary\.|edit\.)/,
-  /^agent-draft\./,
+  /^(agent-draft|board-form)\./,
   /^draft\.whiteboard/,
+  /^workflow-draft\./,
   KEY,
 ];
 
@@ -40,19 +41,24 @@ const GROUPS: readonly Group[] = [
     holds: (name) => name.startsWith("whiteboard."),
     found: (names) => names.map(onWhiteboard).join("; "),
     warning:
-      "The tokens of these agents are stored only here. Without them, nobody can act as these agents again.",
+      "The tokens of these agents are stored only here. Without them, no one can act as these agents again.",
   },
   {
     title: "Who you are in councils",
     holds: (name) => /^council-(tokens|name)\./.test(name),
     found: (names) => some(new Set(names.map((name) => name.split(".")[1])).size, "council"),
     warning:
-      "The tokens for these names are stored only here. Without them, nobody can post under these names again.",
+      "The tokens for these names are stored only here. Without them, no one can post under these names again.",
   },
   {
     title: "Your usual name",
     holds: (name) => name === "my-name",
     found: (names) => [...new Set(names.map((name) => String(remembered(name, ""))))].join(", "),
+  },
+  {
+    title: "Defaults for new boards",
+    holds: (name) => name === "board-defaults",
+    found: () => "The board and budget you begin with",
   },
   {
     title: "The last board",
@@ -67,7 +73,7 @@ const GROUPS: readonly Group[] = [
   },
   {
     title: "Layout",
-    holds: (name) => name !== "theme" && name !== "single-keys",
+    holds: (name) => !["theme", "single-keys", "notify"].includes(name),
     found: (names) => some(names.length, "choice"),
   },
 ];
@@ -83,9 +89,11 @@ export function sorted(names: readonly string[]): Remembered[] {
   return all.filter((group) => group.names.length > 0);
 }
 
+const NOBODY = { identities: [] };
+
 function onWhiteboard(name: string): string {
-  const known = remembered<{ identities?: { name?: string }[] }>(name, {});
-  const who = known.identities?.map((one) => one.name).filter(Boolean) ?? [];
+  const known = remembered<{ identities: { name?: string }[] }>(name, NOBODY);
+  const who = known.identities.map((one) => one.name).filter(Boolean);
   const board = name.slice("whiteboard.".length);
   return who.length === 0 ? board : `${who.join(", ")} on ${board}`;
 }

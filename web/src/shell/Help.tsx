@@ -32,8 +32,7 @@ export function Help({ onClose }: { onClose: () => void }) {
           Turn them off if you use dictation or press keys by accident. <Key of="Mod+k" /> always
           works. You can also change this in{" "}
           <Link href="/settings" onClick={onClose}>
-            {" "}
-            Settings{" "}
+            Settings
           </Link>
           .
         </p>

@@ -70,7 +70,7 @@ export function Rail({ onSearch, onHelp }: Props) {
           </Link>
         ))}
       </div>
-      <RailSessions title="Waits for a person" sessions={waiting} here={here} />
+      <RailSessions title="Waiting for a person" sessions={waiting} here={here} />
       <RailSessions title="Running now" sessions={running} here={here} />
       <div className="rail-foot">
         <button
@@ -107,7 +107,7 @@ function RailSessions({ title, sessions, here }: RailSessionsProps) {
     <ul className="rail-sessions" aria-label={title}>
       {sessions.map((session) => {
         const names = waitsFor(session);
-        const waits = names.length > 0 ? `, waits for ${names.join(", ")}` : "";
+        const waits = names.length > 0 ? `, waiting for ${names.join(", ")}` : "";
         return (
           <li key={session.id}>
             <Link

@@ -4,7 +4,7 @@ import { kindIcon, kindName, pageOf } from "../session/kinds";
 import { Icon } from "../ui/icons";
 import { Marked } from "../ui/Marked";
 import { money } from "../ui/money";
-import { waitsFor, type Session } from "./sessions";
+import { awaitedPage, waitsFor, type Session } from "./sessions";
 import { StatusBadge } from "./status";
 
 interface Props {
@@ -17,13 +17,12 @@ interface Props {
 
 /** One session in a list: what it is, where it stands, how old it is. */
 export function SessionRow({ session, isAwaited = false, words = "" }: Props) {
-  const acts = isAwaited && session.kind === "workflow" ? "/decide" : "";
   const kind = kindName(session.kind);
   const about = [session.name, session.project].filter(Boolean).join(" · ");
   const { result, found, cost, currency } = session.facts ?? {};
   return (
     <Link
-      href={`${pageOf(session)}${acts}`}
+      href={isAwaited ? awaitedPage(session) : pageOf(session)}
       className="list-row session-row"
       data-session={session.id}
     >
@@ -60,7 +59,7 @@ function SessionBadge({ session }: { session: Session }) {
   return (
     <span className="badge warn" data-status={session.status}>
       <Icon name="person" size={12} />
-      Waits for {names.join(", ")}
+      Waiting for {names.join(", ")}
     </span>
   );
 }

@@ -13,6 +13,7 @@ import { isSessionPage } from "./places";
 import { Rail } from "./Rail";
 import { useTheme } from "./theme";
 import { TokenPrompt } from "./TokenPrompt";
+import { useWaitingTold } from "./waiting";
 
 export { useTitle } from "./title";
 
@@ -30,6 +31,7 @@ export function Shell({ children }: { children: ReactNode }) {
 
 function Inside({ children }: { children: ReactNode }) {
   useNews();
+  useWaitingTold();
   const [here] = useLocation();
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);

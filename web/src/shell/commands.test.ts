@@ -48,7 +48,7 @@ it("goes to a session by its name, and says whom it waits for", () => {
     waitsFor: ["Ada", "Ben"],
   };
   const [command] = sessionCommands([session], go);
-  expect(command?.note).toBe("Waits for Ada, Ben");
+  expect(command?.note).toBe("Waiting for Ada, Ben");
   command?.run();
   expect(go).toHaveBeenCalledWith("/councils/tea");
 });

@@ -84,7 +84,7 @@ export function sessionCommands(
       icon: kindIcon(session.kind),
       note:
         names.length > 0
-          ? `Waits for ${names.join(", ")}`
+          ? `Waiting for ${names.join(", ")}`
           : statusOf(session.status, session.kind).word,
       run: () => go(pageOf(session)),
     };

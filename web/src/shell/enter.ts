@@ -1,6 +1,8 @@
 // Giving the token. This one request goes past the typed client, because a wrong token must
 // not ask for a token again, and its answer says when to try next.
 
+import { exactTime } from "../ui/time";
+
 export type Answer =
   | { admitted: true }
   | { admitted: false; wrong: string; /** Before this no try counts. */ waitMs?: number };
@@ -23,7 +25,7 @@ export async function enter(token: string): Promise<Answer> {
   if (response.status === 429) {
     const seconds = Number(response.headers.get("Retry-After"));
     const waitMs = seconds > 0 ? seconds * 1_000 : WAIT_WHEN_UNSAID_MS;
-    const when = new Date(Date.now() + waitMs).toLocaleTimeString("en-GB");
+    const when = exactTime(Date.now() + waitMs);
     return { ...refused(`Too many wrong tokens. Try again after ${when}.`), waitMs };
   }
   return refused((await message(response)) ?? `The server returned ${response.status}.`);

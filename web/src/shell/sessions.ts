@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { asked, client, type Schemas } from "../api/client";
+import { pageOf } from "../session/kinds";
 
 export type Session = Schemas["SessionView"];
 
@@ -10,9 +11,12 @@ export function waitsFor(session: Session): string[] {
   return session.waitsFor ?? [];
 }
 
+/** The page on which whoever is awaited acts. */
+export function awaitedPage(session: Session): string {
+  return `${pageOf(session)}${session.kind === "workflow" ? "/decide" : ""}`;
+}
+
 type Filter = Partial<Record<"q" | "kind" | "status", string>> & {
-  active?: boolean;
-  waiting?: boolean;
   limit?: number;
 };
 
@@ -24,25 +28,20 @@ export function useSessions(filter: Filter) {
   });
 }
 
-const SHOWN = 8;
-/** So many are asked for that those which wait for somebody may be left out. */
-const RECENT_ASKED = 14;
+export const OVERVIEW = ["sessions", "overview"];
 
 /** What goes on: what waits for somebody, what runs by itself, and what was lately. */
 export function useGoingOn() {
-  const awaited = useSessions({ waiting: true, limit: SHOWN });
-  const active = useSessions({ active: true, limit: SHOWN });
-  const others = useSessions({ active: false, limit: RECENT_ASKED });
-  const isFree = (session: Session) => waitsFor(session).length === 0;
+  const overview = useQuery({
+    queryKey: OVERVIEW,
+    queryFn: () => asked(client.GET("/api/overview")),
+  });
   return {
-    waiting: awaited.data ?? [],
-    running: active.data?.filter(isFree) ?? [],
-    recent: others.data?.filter(isFree) ?? [],
-    isKnown: active.data !== undefined && others.data !== undefined,
-    error: active.error ?? others.error,
-    retry: () => {
-      void active.refetch();
-      void others.refetch();
-    },
+    waiting: overview.data?.waiting ?? [],
+    running: overview.data?.running ?? [],
+    recent: overview.data?.recent ?? [],
+    isKnown: overview.data !== undefined,
+    error: overview.error,
+    retry: () => void overview.refetch(),
   };
 }

@@ -49,7 +49,9 @@ export function StatusBadge({ status, kind, word, look }: Props) {
   const shown = statusOf(status, kind);
   return (
     <span className={`badge ${look ?? shown.look}`} data-status={status}>
-      {shown.live && <span className="dot live" />}
+      {shown.live && (
+        <span className={(look ?? shown.look) === "warn" ? "dot waits" : "dot live"} />
+      )}
       {word ?? shown.word}
     </span>
   );

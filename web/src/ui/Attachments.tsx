@@ -53,8 +53,10 @@ export function useAttachments(
     },
     onDragLeave: () => setOver(false),
     onDrop: (event: DragEvent) => {
-      event.preventDefault();
       setOver(false);
+      // A text that is dragged goes where it is dropped.
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
       void held.add([...event.dataTransfer.files]);
     },
     onPaste: paste,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { budgetInWords, budgetOf, NO_LIMIT } from "./Budget";
+import { budgetInWords, budgetOf, budgetShares, NO_LIMIT } from "./Budget";
 
 describe("a budget as it is sent", () => {
   const check = (filled: Partial<typeof NO_LIMIT>, expected: object | undefined) =>
@@ -26,8 +26,21 @@ it("a budget is told with what of it is spent", () => {
       seconds: 900,
       whenSpent,
     }),
-  ).toBe("$0.25 of $0.50 · at most 15 min");
+  ).toBe("$0.25 of $0.50 · 15 min limit");
   expect(budgetInWords({ spentTokens: 9, seconds: 1, timeOver: true, whenSpent })).toBe(
     "time is up",
   );
+});
+
+it("the nearest limit says what is spent and what is kept", () => {
+  const whenSpent = "conclude";
+  expect(budgetShares({ spentTokens: 9, seconds: 1, whenSpent })).toBeUndefined();
+  const tokens = { tokens: 20_000, spentTokens: 5_000, whenSpent } as const;
+  expect(budgetShares(tokens)).toEqual({ spent: 0.25, reserved: 0 });
+  const cost = { cost: 0.5, spentCost: 0.1, reservedCost: 0.1 };
+  expect(budgetShares({ ...tokens, ...cost })).toEqual({ spent: 0.2, reserved: 0.2 });
+  expect(budgetShares({ ...tokens, reservedTokens: 10_000, ...cost })).toEqual({
+    spent: 0.25,
+    reserved: 0.5,
+  });
 });

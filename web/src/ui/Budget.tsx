@@ -15,6 +15,12 @@ export interface Allowance {
 
 export const NO_LIMIT: Allowance = { tokens: "", cost: "", seconds: "" };
 
+/** What a budget is, as a form has it. */
+export function allowanceOf(budget: Schemas["AllowanceView"] = {}): Allowance {
+  const text = (amount: number | undefined) => (amount === undefined ? "" : String(amount));
+  return { tokens: text(budget.tokens), cost: text(budget.cost), seconds: text(budget.seconds) };
+}
+
 /** As the server takes it; `undefined` where nothing is limited. */
 export function budgetOf(allowance = NO_LIMIT): Schemas["NewBudget"] | undefined {
   const tokens = number(allowance.tokens);
@@ -86,11 +92,22 @@ export function budgetParts(budget: Schemas["BudgetView"]) {
     cost: cost && `${money(spentCost, currency)} of ${money(cost, currency)}`,
     time:
       seconds &&
-      (timeOver ? "time is up" : `at most ${duration(seconds * 1_000).replace(/ 0 s$/, "")}`),
+      (timeOver ? "time is up" : `${duration(seconds * 1_000).replace(/ 0 s$/, "")} limit`),
   };
 }
 
-/** 12,300 of 20,000 tokens · $0.12 of $0.50 · at most 15 min */
+/** Of the limit that is nearest: what is spent, and what is kept for calls under way. */
+export function budgetShares(budget: Schemas["BudgetView"]) {
+  const { tokens, spentTokens, reservedTokens = 0, cost, spentCost = 0, reservedCost = 0 } = budget;
+  const shares = [
+    ...(tokens ? [{ spent: spentTokens / tokens, reserved: reservedTokens / tokens }] : []),
+    ...(cost ? [{ spent: spentCost / cost, reserved: reservedCost / cost }] : []),
+  ];
+  const taken = (one: (typeof shares)[number]) => one.spent + one.reserved;
+  return shares.sort((one, other) => taken(other) - taken(one))[0];
+}
+
+/** 12,300 of 20,000 tokens · $0.12 of $0.50 · 15 min limit */
 export function budgetInWords(budget: Schemas["BudgetView"]): string {
   const { tokens, cost, time } = budgetParts(budget);
   return [tokens, cost, time].filter(Boolean).join(" · ");

@@ -1,7 +1,7 @@
 // The browser's own dialog: it keeps the focus inside, closes with Escape, and gives the
 // focus back.
 
-import { useEffect, useId, useRef, type ReactNode } from "react";
+import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 import { Announcer } from "./announce";
 import { IconButton } from "./Button";
 
@@ -20,7 +20,8 @@ interface Props {
 export function Dialog({ title, onClose, wide = false, children, foot, onSubmit }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Closed while it is still on the page: only then the browser gives the focus back.
+  useLayoutEffect(() => {
     const element = dialog.current;
     if (element && !element.open) element.showModal();
     return () => element?.close();

@@ -95,19 +95,34 @@ export function TextField({
   );
 }
 
+interface Options {
+  /** What choosing nothing means, in words; it comes first. */
+  none?: string;
+  /** Values and what they are called; after what stands inside. */
+  options?: readonly (readonly [value: string | number, words: string])[];
+}
+
 export function SelectField({
   label,
   labelUnseen,
   hint,
   wrong,
+  none,
+  options = [],
   children,
   ...rest
-}: Common & SelectHTMLAttributes<HTMLSelectElement>) {
+}: Common & Options & SelectHTMLAttributes<HTMLSelectElement>) {
   return (
     <Field {...{ label, labelUnseen, hint, wrong }}>
       {(described) => (
         <select className="input" {...described} {...rest}>
+          {none !== undefined && <option value="">{none}</option>}
           {children}
+          {options.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
         </select>
       )}
     </Field>

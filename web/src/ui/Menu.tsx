@@ -13,9 +13,9 @@ export interface MenuItem {
   label: string;
   icon?: IconName;
   run?: () => void;
-  /** A link in place of something to run. */
+  /** A link to a file, in place of something to run. */
   href?: string;
-  /** The name under which the link's target is kept. */
+  /** What the file is called, where the server does not say so. */
   download?: string;
   /** Of several that exclude each other: whether this one holds. */
   isChosen?: boolean;

@@ -21,7 +21,7 @@ export interface Total {
   title: string;
 }
 
-/** Tokens 12,300 of 20,000, Cost $0.0210, Time at most 15 min */
+/** Tokens 12,300 of 20,000, Cost $0.0210, Time 15 min limit */
 export function totalsOf({ usage, cost, currency, budget }: Took): Total[] {
   const { inputTokens = 0, outputTokens = 0, costUsd } = usage;
   const limits = budget && budgetParts(budget);

@@ -1,7 +1,7 @@
 // One place where milestones are announced ("Critic finished, 2 of 6") and one for short
 // confirmations that everybody sees ("Copied").
 
-import { useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 
 interface Said {
   /** The number tells two of the same words apart. */
@@ -34,6 +34,21 @@ export function toast(text: string): void {
     () => change({ ...said, toasts: said.toasts.filter((one) => one.id !== id) }),
     TOAST_MS,
   );
+}
+
+/** Says once what has come about since the last look. What was there at first is no news. */
+export function useMilestones<View>(
+  view: View | undefined,
+  news: (before: View, now: View) => string,
+): void {
+  const before = useRef(view);
+  useEffect(() => {
+    const earlier = before.current;
+    before.current = view;
+    const words = earlier && view ? news(earlier, view) : "";
+    if (words !== "") announce(words);
+    // How it is said is the same for as long as it is looked at.
+  }, [view]);
 }
 
 export async function copy(text: string): Promise<void> {

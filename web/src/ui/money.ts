@@ -1,6 +1,9 @@
-/** The currency is whatever the operator has called it; not every word is one that browsers know. */
-export function money(value: number, currency = "USD"): string {
-  const digits = value !== 0 && Math.abs(value) < 0.1 ? 4 : 2;
+/**
+ * The currency is whatever the operator has called it; not every word is one that browsers know.
+ * Of several amounts that stand together, the largest says how exact they are.
+ */
+export function money(value: number, currency = "USD", among = value): string {
+  const digits = among !== 0 && Math.abs(among) < 0.1 ? 4 : 2;
   try {
     return new Intl.NumberFormat("en", {
       style: "currency",

@@ -49,6 +49,7 @@ export function useAllShortcuts(): readonly Shortcut[] {
 
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement && target.type === "checkbox") return false;
   return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
 }
 
@@ -64,7 +65,8 @@ export function useShortcutKeys(): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.repeat) return;
-      const single = !event.ctrlKey && !event.metaKey;
+      // F8 writes nothing, wherever it is pressed.
+      const single = !event.ctrlKey && !event.metaKey && !/^F\d+$/.test(event.key);
       if (single && (isTyping(event.target) || !remembered(SINGLE_KEYS, true))) return;
       // A dialog has the page's attention.
       if (document.querySelector("dialog[open]")) return;

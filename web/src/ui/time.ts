@@ -25,7 +25,11 @@ export function duration(ms: number): string {
 }
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+// Dates are written as the reader is used to; the words around them are English.
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "full" });
+const HOUR = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
+const SECOND = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 /** "3 minutes ago", and the date when it is longer ago than a week. */
 export function ago(at: string, now = Date.now()): string {
@@ -40,6 +44,21 @@ export function ago(at: string, now = Date.now()): string {
 
 export function moment(at: string): string {
   return MOMENT.format(new Date(at));
+}
+
+/** The whole date, with the day of the week. */
+export function wholeDate(at: string): string {
+  return DAY.format(new Date(at));
+}
+
+/** The time of day, to the minute. */
+export function timeOfDay(at: string): string {
+  return HOUR.format(new Date(at));
+}
+
+/** The time of day, to the second. */
+export function exactTime(at: string | number): string {
+  return SECOND.format(new Date(at));
 }
 
 const WHOLE = new Intl.NumberFormat("en");

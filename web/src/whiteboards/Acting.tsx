@@ -3,7 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { copy, toast } from "../ui/announce";
@@ -109,7 +109,7 @@ export function Acting({ board, identities, canJoin }: Props) {
 
 /** The page is another one now, though its address is the same. */
 function arrive(name: string | undefined): void {
-  toast(name === undefined ? "Just looking now" : `You are ${name} here`);
+  toast(name === undefined ? "You are just looking" : `You are ${name} here`);
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 
@@ -121,26 +121,24 @@ interface ForgetProps {
 
 function Forget({ identity, onClose, onForget }: ForgetProps) {
   return (
-    <Dialog
+    <Confirm
       title={`Forget ${identity.name}?`}
-      onClose={onClose}
-      foot={
-        <>
-          <Button icon="copy" onClick={() => void copy(identity.token)}>
-            Copy the token
-          </Button>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="danger" icon="trash" onClick={onForget}>
-            Forget
-          </Button>
-        </>
+      action="Forget"
+      icon="trash"
+      look="danger"
+      extra={
+        <Button icon="copy" onClick={() => void copy(identity.token)}>
+          Copy the token
+        </Button>
       }
+      onClose={onClose}
+      onSure={onForget}
     >
       <p>
         This browser holds the agent token that proves you are {identity.name} on this board. The
-        server will not issue it again: without a copy, nobody can act as {identity.name} any more.
+        server will not issue it again: without a copy, no one can act as {identity.name} anymore.
         What {identity.name} has written stays.
       </p>
-    </Dialog>
+    </Confirm>
   );
 }

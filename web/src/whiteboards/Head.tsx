@@ -50,10 +50,10 @@ export function Outsider() {
     <div className="no-print">
       <Notice>
         {view.phase === "blind"
-          ? "You are viewing without a name. While the board is blind, you see only the topic, the phase and who opened it. Join to write what you think."
+          ? "You are just looking. While the board is blind, you see only the topic, the phase and who opened it. Join to write what you think."
           : canBeJoined(view.phase)
-            ? "You are viewing without a name, and see what everyone can see. Join to take part."
-            : "You are viewing without a name, and see what everyone can see. Joining is closed."}
+            ? "You are just looking, and see what everyone can see. Join to take part."
+            : "You are just looking, and see what everyone can see. Joining is closed."}
       </Notice>
     </div>
   );

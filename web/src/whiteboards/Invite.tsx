@@ -4,10 +4,8 @@ import { useState } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useWrite } from "../api/write";
 import { copy } from "../ui/announce";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { SelectField, TextField } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
 import { agentHeader, useBoardPage } from "./board";
 import type { Role } from "./identity";
 import { linkOf } from "./invitation";
@@ -36,55 +34,40 @@ export function Invite({ onClose }: { onClose: () => void }) {
     change();
   };
   return (
-    <Dialog
+    <Confirm
       title="Invite someone"
+      action={link ? "Copy link" : "Create link"}
+      icon={link ? "copy" : "link"}
+      cancel={link ? "Done" : "Cancel"}
+      isReady={name !== "" && nameProblem(name) === undefined}
+      isBusy={invite.isPending}
+      error={invite.error}
       onClose={onClose}
-      onSubmit={() => (link ? void copy(link) : invite.mutate({ invite: name, role }))}
-      foot={
-        <>
-          <Button onClick={onClose}>{link ? "Done" : "Cancel"}</Button>
-          <Button
-            type="submit"
-            look="primary"
-            icon={link ? "copy" : "link"}
-            disabled={name === "" || nameProblem(name) !== undefined || invite.isPending}
-          >
-            {link ? "Copy link" : "Create link"}
-          </Button>
-        </>
-      }
+      onSure={() => (link ? void copy(link) : invite.mutate({ invite: name, role }))}
     >
-      <div className="stack">
+      <TextField
+        label="Their name here"
+        hint={nameProblem(name) ? undefined : NAME_RULE}
+        value={name}
+        wrong={nameProblem(name) ?? problem?.field("invite")}
+        onChange={(event) => change(() => setName(event.target.value))}
+      />
+      <SelectField
+        label="As"
+        value={role}
+        wrong={problem?.field("role")}
+        onChange={(event) => change(() => setRole(event.target.value as Role))}
+        options={ROLES.map((one) => [one, roleName(one)])}
+      />
+      {link && (
         <TextField
-          label="Their name here"
-          hint={nameProblem(name) ? undefined : NAME_RULE}
-          value={name}
-          wrong={nameProblem(name) ?? problem?.field("invite")}
-          onChange={(event) => change(() => setName(event.target.value))}
+          label="Link"
+          hint="Anyone with this link can join under this name. Share it only with them."
+          readOnly
+          value={link}
+          onFocus={(event) => event.target.select()}
         />
-        <SelectField
-          label="As"
-          value={role}
-          wrong={problem?.field("role")}
-          onChange={(event) => change(() => setRole(event.target.value as Role))}
-        >
-          {ROLES.map((one) => (
-            <option key={one} value={one}>
-              {roleName(one)}
-            </option>
-          ))}
-        </SelectField>
-        {link && (
-          <TextField
-            label="Link"
-            hint="Anyone with this link can join under this name. Share it only with them."
-            readOnly
-            value={link}
-            onFocus={(event) => event.target.select()}
-          />
-        )}
-        {(problem?.fields.length ?? 0) === 0 && <Wrong error={invite.error} />}
-      </div>
-    </Dialog>
+      )}
+    </Confirm>
   );
 }

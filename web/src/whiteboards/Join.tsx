@@ -24,7 +24,7 @@ interface Props {
 const ROLES: readonly { role: Role; about: string }[] = [
   { role: "specialist", about: "Posts, annotates and votes." },
   { role: "operator", about: "Also moves the board on. For people who run it." },
-  { role: "facilitator", about: "Also moves the board on. For whoever leads it." },
+  { role: "facilitator", about: "Also moves the board on. For the person who leads it." },
 ];
 
 export function Join({ board, canJoin, onClose, onJoined }: Props) {

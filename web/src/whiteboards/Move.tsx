@@ -1,14 +1,13 @@
 // Moving the board on: what becomes visible, what can be done then, what ends. From resolve
 // on, this is archiving.
 
-import { useId, useState, type FormEvent } from "react";
+import { useId, useState } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { forgetSent } from "../api/write";
 import { useKeptText } from "../stored";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { TextArea } from "../ui/Field";
-import { Notice, Wrong } from "../ui/Notice";
+import { Notice } from "../ui/Notice";
 import { draftPlace, useBoardPage, useWriteHere } from "./board";
 import { WhyNot } from "./Stepper";
 import { becomesVisible, ends, phaseName, skipped, WAYS_ON, words, type Phase } from "./phases";
@@ -40,47 +39,42 @@ export function Move({ onClose }: { onClose: () => void }) {
     (sent) => forgetSent<string>(place, (kept) => kept === sent.note),
   );
   const problem = move.error instanceof Problem ? move.error : undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    move.mutate(
-      { targetPhase: to, ...(note.trim() !== "" && { note }) },
-      {
-        onSuccess: onClose,
-      },
-    );
-  };
   // Somebody else, or the clock, was faster: what stands here is no longer true.
   const isLate = view.phase !== from && !move.isPending;
-  const verb = isArchiving ? "Archive the board" : `Move on to ${phaseName(to).toLowerCase()}`;
   return (
-    <Dialog title={isArchiving ? "Archive the board" : "Move the board on"} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        {isLate && <Notice look="warn">The board is in its {view.phase} phase by now.</Notice>}
-        {ways.length > 1 && <Ways from={from} ways={ways} to={to} onChoose={setTo} />}
-        <Brings from={from} to={to} />
-        {view.readyToAdvance === false && view.whyNot.length > 0 && !isLate && (
-          <Notice look="warn">
-            <p>You can move on, but this phase is not finished:</p>
-            <WhyNot reasons={view.whyNot} shown={REASONS_SHOWN} />
-          </Notice>
-        )}
-        <TextArea
-          label={isArchiving ? "Note for the record (optional)" : "Note (optional)"}
-          hint={isArchiving ? "Included in the decision record." : "Why now. Kept in the history."}
-          rows={2}
-          value={note}
-          wrong={problem?.field("note")}
-          onChange={(event) => setNote(event.target.value)}
-        />
-        {(problem?.fields.length ?? 0) === 0 && <Wrong error={move.error} />}
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={move.isPending || isLate}>
-            {move.isPending ? "Moving on…" : verb}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <Confirm
+      title={isArchiving ? "Archive the board" : "Move the board on"}
+      action={isArchiving ? "Archive the board" : `Move on to ${phaseName(to).toLowerCase()}`}
+      doing="Moving on…"
+      isReady={!isLate}
+      isBusy={move.isPending}
+      error={move.error}
+      onClose={onClose}
+      onSure={() =>
+        move.mutate(
+          { targetPhase: to, ...(note.trim() !== "" && { note }) },
+          { onSuccess: onClose },
+        )
+      }
+    >
+      {isLate && <Notice look="warn">The board is in its {view.phase} phase by now.</Notice>}
+      {ways.length > 1 && <Ways from={from} ways={ways} to={to} onChoose={setTo} />}
+      <Brings from={from} to={to} />
+      {view.readyToAdvance === false && view.whyNot.length > 0 && !isLate && (
+        <Notice look="warn">
+          <p>You can move on, but this phase is not finished:</p>
+          <WhyNot reasons={view.whyNot} shown={REASONS_SHOWN} />
+        </Notice>
+      )}
+      <TextArea
+        label={isArchiving ? "Note for the record (optional)" : "Note (optional)"}
+        hint={isArchiving ? "Included in the decision record." : "Why now. Kept in the history."}
+        rows={2}
+        value={note}
+        wrong={problem?.field("note")}
+        onChange={(event) => setNote(event.target.value)}
+      />
+    </Confirm>
   );
 }
 
@@ -131,7 +125,7 @@ function Brings({ from, to }: { from: Phase; to: Phase }) {
         </ul>
       </section>
       <section>
-        <h3>Becomes possible</h3>
+        <h3>What you can do then</h3>
         <p>{words(to, view.debateVisibility).does}</p>
       </section>
       <section>

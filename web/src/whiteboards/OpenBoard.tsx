@@ -1,14 +1,13 @@
 // Opening a board: its question, its address, who opens it, and how long phases last.
 
-import { useState, type FormEvent } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useWrite } from "../api/write";
 import { useStored } from "../stored";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { BudgetFields, budgetOf, type Allowance } from "../ui/Budget";
+import { Confirm } from "../ui/Confirm";
 import { SelectField, TextArea, TextField } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
 import { keepIdentity, usualName } from "./identity";
 import { BOARD_ID_RULE, boardIdFrom, nameProblem, roomName, roomNameHint } from "./names";
 import { PHASES, phaseName, type Phase } from "./phases";
@@ -31,8 +30,11 @@ interface Draft {
   project: string;
   visibility: Schemas["VisibilityName"];
   deadlines: Partial<Record<Timed, Time>>;
-  /** Absent in drafts of earlier versions. */
+  /** Absent in drafts of earlier versions, as the two below. */
   seats?: NewSeat[];
+  isInvited?: boolean | undefined;
+  /** For those seats. */
+  allowance?: Allowance;
 }
 
 const EMPTY: Draft = {
@@ -66,6 +68,8 @@ function request(draft: Draft, boardId: string, openedBy: string): Schemas["NewW
     if (!deadline || deadline.amount.trim() === "") return [];
     return [[`${phase}Seconds`, seconds(deadline)] as const];
   });
+  const seats = draft.seats ?? [];
+  const budget = seats.length > 0 ? budgetOf(draft.allowance) : undefined;
   return {
     boardId,
     topic: draft.topic,
@@ -73,7 +77,9 @@ function request(draft: Draft, boardId: string, openedBy: string): Schemas["NewW
     debateVisibility: draft.visibility,
     ...(draft.project.trim() !== "" && { project: draft.project }),
     ...(given.length > 0 && { deadlines: Object.fromEntries(given) }),
-    ...(draft.seats && draft.seats.length > 0 && { seats: seatsOf(draft.seats) }),
+    ...(draft.isInvited && { admission: "invited" }),
+    ...(seats.length > 0 && { seats: seatsOf(seats) }),
+    ...(budget && { budget }),
   };
 }
 
@@ -102,10 +108,6 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
   );
   const problem = open.error instanceof Problem ? open.error : undefined;
   const taken = problem?.code === "taken" ? problem.message : undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    open.mutate(request(draft, roomName(boardId), openedBy));
-  };
   const isReady =
     draft.topic.trim() !== "" &&
     roomName(boardId) !== "" &&
@@ -115,74 +117,89 @@ export function OpenBoard({ topic, onClose }: { topic: string; onClose: () => vo
     Object.values(draft.deadlines).every((time) => timeProblem(time) === undefined);
 
   return (
-    <Dialog title="Open a whiteboard" onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <TextArea
-          label="Topic"
-          hint="The question to be decided."
-          rows={2}
-          autoFocus
-          value={draft.topic}
-          wrong={problem?.field("topic")}
-          onChange={(event) => change({ topic: event.target.value })}
+    <Confirm
+      title="Open a whiteboard"
+      action="Open the whiteboard"
+      doing="Opening…"
+      isReady={isReady}
+      isBusy={open.isPending}
+      error={open.error}
+      onClose={onClose}
+      onSure={() => open.mutate(request(draft, roomName(boardId), openedBy))}
+    >
+      <TextArea
+        label="Topic"
+        hint="The question to decide."
+        rows={2}
+        autoFocus
+        value={draft.topic}
+        wrong={problem?.field("topic")}
+        onChange={(event) => change({ topic: event.target.value })}
+      />
+      <TextField
+        label="Whiteboard ID"
+        hint={roomNameHint(boardId, BOARD_ID_RULE)}
+        spellCheck={false}
+        value={boardId}
+        wrong={taken ?? problem?.field("boardId")}
+        onChange={(event) => change({ boardId: event.target.value })}
+      />
+      <div className="two">
+        <TextField
+          label="Your name here"
+          hint="You lead the whiteboard as its facilitator."
+          value={openedBy}
+          wrong={nameProblem(openedBy) ?? problem?.field("openedBy")}
+          onChange={(event) => change({ openedBy: event.target.value })}
         />
         <TextField
-          label="Whiteboard id"
-          hint={roomNameHint(boardId, BOARD_ID_RULE)}
-          spellCheck={false}
-          value={boardId}
-          wrong={taken ?? problem?.field("boardId")}
-          onChange={(event) => change({ boardId: event.target.value })}
+          label="Project (optional)"
+          hint="Shown in lists."
+          value={draft.project}
+          wrong={problem?.field("project")}
+          onChange={(event) => change({ project: event.target.value })}
         />
-        <div className="two">
-          <TextField
-            label="Your name here"
-            hint="You lead the whiteboard as its facilitator."
-            value={openedBy}
-            wrong={nameProblem(openedBy) ?? problem?.field("openedBy")}
-            onChange={(event) => change({ openedBy: event.target.value })}
-          />
-          <TextField
-            label="Project (optional)"
-            hint="Shown in lists."
-            value={draft.project}
-            wrong={problem?.field("project")}
-            onChange={(event) => change({ project: event.target.value })}
-          />
-        </div>
-        <SelectField
-          label="During the debate"
-          value={draft.visibility}
-          onChange={(event) =>
-            change({ visibility: event.target.value as Schemas["VisibilityName"] })
-          }
-        >
-          <option value="full">Everyone sees all challenges and votes</option>
-          <option value="own-and-related">
-            You see those on your own posts, and where you took part
-          </option>
-        </SelectField>
-        <SeatsEditor
-          seats={draft.seats ?? []}
-          problem={problem}
-          onChange={(seats) => change({ seats })}
+      </div>
+      <SelectField
+        label="Who can join"
+        hint={
+          draft.isInvited ? "You invite each by a link, once the whiteboard is open." : undefined
+        }
+        value={draft.isInvited ? "invited" : "open"}
+        onChange={(event) => change({ isInvited: event.target.value === "invited" || undefined })}
+        options={[
+          ["open", "Anyone who can see it"],
+          ["invited", "Only those you invite"],
+        ]}
+      />
+      <SelectField
+        label="During the debate"
+        value={draft.visibility}
+        onChange={(event) =>
+          change({ visibility: event.target.value as Schemas["VisibilityName"] })
+        }
+      >
+        <option value="full">Everyone sees all challenges and votes</option>
+        <option value="own-and-related">
+          You see those on your own posts, and where you took part
+        </option>
+      </SelectField>
+      <SeatsEditor
+        seats={draft.seats ?? []}
+        problem={problem}
+        onChange={(seats) => change({ seats })}
+      />
+      {(draft.seats?.length ?? 0) > 0 && (
+        <BudgetFields
+          value={draft.allowance}
+          wrong={(field) => problem?.field(field)}
+          hint="Shared by all models and agents. When it runs out, none of them is asked anymore."
+          onChange={(allowance) => change({ allowance })}
         />
-        <Deadlines draft={draft} problem={problem} onChange={change} />
-        {!isFieldsOnly(problem) && <Wrong error={open.error} />}
-        <div className="dialog-foot">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" type="submit" disabled={!isReady || open.isPending}>
-            {open.isPending ? "Opening…" : "Open the whiteboard"}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      )}
+      <Deadlines draft={draft} problem={problem} onChange={change} />
+    </Confirm>
   );
-}
-
-/** Everything that is wrong stands at its field already. */
-function isFieldsOnly(problem: Problem | undefined): boolean {
-  return problem !== undefined && problem.fields.length > 0;
 }
 
 const NO_TIME: Time = { amount: "", unit: "minutes" };
@@ -222,11 +239,8 @@ function Deadlines({ draft, problem, onChange }: DeadlinesProps) {
                 labelUnseen
                 value={set.unit}
                 onChange={(event) => change({ unit: event.target.value as Unit })}
-              >
-                {Object.keys(UNITS).map((unit) => (
-                  <option key={unit}>{unit}</option>
-                ))}
-              </SelectField>
+                options={Object.keys(UNITS).map((unit) => [unit, unit])}
+              />
             </div>
           );
         })}

@@ -8,7 +8,7 @@ import { useBoardPage, type Agent } from "./board";
 import { Invite } from "./Invite";
 import { phaseName } from "./phases";
 import { Shortened } from "./Shortened";
-import { SeatLine } from "./Seats";
+import { NO_SEAT, SeatLine, SeatOne, type NewSeat } from "./Seats";
 import type { Role } from "./identity";
 
 const ROLE_NAMES: Record<Role, string> = {
@@ -40,8 +40,9 @@ export function Who({ name, small = true }: { name: string; small?: boolean }) {
 const PEOPLE_SHOWN = 12;
 
 export function People() {
-  const { view } = useBoardPage();
+  const { view, can } = useBoardPage();
   const [isInviting, setInviting] = useState(false);
+  const [seating, setSeating] = useState<NewSeat>();
   // Where anybody may come in, the board's own address is enough.
   const canInvite =
     view.admission !== "open" &&
@@ -56,7 +57,7 @@ export function People() {
         {!isPartial && <span className="muted small number">{view.agents.length}</span>}
       </div>
       <Shortened className="people" items={view.agents} shown={PEOPLE_SHOWN}>
-        {(agent) => <Person key={agent.agentName} agent={agent} />}
+        {(agent) => <Person key={agent.agentName} agent={agent} onSeat={setSeating} />}
       </Shortened>
       {isPartial && (
         <p className="muted small">
@@ -65,11 +66,21 @@ export function People() {
             : "You see who opened the board. The others appear when the board moves to read."}
         </p>
       )}
-      {canInvite && (
-        <Button icon="link" onClick={() => setInviting(true)}>
-          Invite…
-        </Button>
+      {(canInvite || can("seat")) && (
+        <div className="row no-print">
+          {canInvite && (
+            <Button icon="link" onClick={() => setInviting(true)}>
+              Invite…
+            </Button>
+          )}
+          {can("seat") && (
+            <Button icon="plus" onClick={() => setSeating(NO_SEAT)}>
+              Seat a model…
+            </Button>
+          )}
+        </div>
       )}
+      {seating && <SeatOne seat={seating} onClose={() => setSeating(undefined)} />}
       {isInviting && <Invite onClose={() => setInviting(false)} />}
       {view.hasPosted && (
         <p className="muted small">
@@ -80,8 +91,8 @@ export function People() {
   );
 }
 
-function Person({ agent }: { agent: Agent }) {
-  const { view } = useBoardPage();
+function Person({ agent, onSeat }: { agent: Agent; onSeat: (seat: NewSeat) => void }) {
+  const { view, can } = useBoardPage();
   const hasPosted = view.hasPosted?.includes(agent.agentName);
   const seat = view.seats?.find((one) => one.agentName === agent.agentName);
   return (
@@ -97,6 +108,15 @@ function Person({ agent }: { agent: Agent }) {
           {agent.domain && ` · ${agent.domain}`}
         </span>
         {seat && <SeatLine seat={seat} />}
+        {seat?.failure && can("seat") && (
+          <button
+            type="button"
+            className="link-button small no-print"
+            onClick={() => onSeat({ name: seat.agentName, model: seat.model })}
+          >
+            Ask again…<span className="unseen"> {seat.agentName}</span>
+          </button>
+        )}
       </div>
       {hasPosted !== undefined && (
         <span className={hasPosted ? "badge good" : "badge"}>

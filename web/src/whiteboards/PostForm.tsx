@@ -233,14 +233,9 @@ function MoreFields({ draft, problem, onChange }: MoreProps) {
           label="Severity"
           value={draft.severity}
           onChange={(event) => onChange({ severity: event.target.value as Severity | "" })}
-        >
-          <option value="">None</option>
-          {SEVERITIES.map((one) => (
-            <option key={one} value={one}>
-              {severityOf(one).word}
-            </option>
-          ))}
-        </SelectField>
+          none="None"
+          options={SEVERITIES.map((one) => [one, severityOf(one).word])}
+        />
         <TextArea
           label="Findings, one per line"
           rows={2}

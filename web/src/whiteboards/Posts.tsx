@@ -104,14 +104,9 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
         labelUnseen
         value={choice.type}
         onChange={(event) => change({ type: event.target.value as PostType | "" })}
-      >
-        <option value="">Any type</option>
-        {POST_TYPES.map((type) => (
-          <option key={type} value={type}>
-            {typeOf(type).word}
-          </option>
-        ))}
-      </SelectField>
+        none="Any type"
+        options={POST_TYPES.map((type) => [type, typeOf(type).word])}
+      />
       {view.phase !== "blind" && (
         <>
           <SelectField
@@ -119,25 +114,17 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
             labelUnseen
             value={choice.author}
             onChange={(event) => change({ author: event.target.value })}
-          >
-            <option value="">Any author</option>
-            {authors.map((author) => (
-              <option key={author}>{author}</option>
-            ))}
-          </SelectField>
+            none="Any author"
+            options={authors.map((author) => [author, author])}
+          />
           <SelectField
             label="Standing"
             labelUnseen
             value={choice.standing}
             onChange={(event) => change({ standing: event.target.value as Standing | "" })}
-          >
-            <option value="">Any standing</option>
-            {STANDINGS.map((standing) => (
-              <option key={standing} value={standing}>
-                {standingOf(standing).word}
-              </option>
-            ))}
-          </SelectField>
+            none="Any standing"
+            options={STANDINGS.map((standing) => [standing, standingOf(standing).word])}
+          />
         </>
       )}
       <SelectField
@@ -145,13 +132,8 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
         labelUnseen
         value={choice.order}
         onChange={(event) => change({ order: event.target.value as Order })}
-      >
-        {Object.entries(ORDERS).map(([order, word]) => (
-          <option key={order} value={order}>
-            {word}
-          </option>
-        ))}
-      </SelectField>
+        options={Object.entries(ORDERS)}
+      />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import type { MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
+import { save } from "../ui/save";
 import { copy, toast } from "../ui/announce";
 import { recordText, useBoardPage, useRecord, type Looking, type RecordFormat } from "./board";
 import { recordParts } from "./madr";
@@ -67,13 +68,8 @@ export function exportItems(looking: Looking): MenuItem[] {
 async function download(looking: Looking, format: RecordFormat): Promise<void> {
   try {
     const text = await recordText(looking, format);
-    const type = format === "json" ? "application/json" : "text/markdown";
-    const address = URL.createObjectURL(new Blob([text], { type }));
-    const link = document.createElement("a");
-    link.href = address;
-    link.download = `${looking.board}.${format === "json" ? "json" : "md"}`;
-    link.click();
-    URL.revokeObjectURL(address);
+    if (format === "json") save(`${looking.board}.json`, text, "application/json");
+    else save(`${looking.board}.md`, text);
   } catch (error) {
     toast(error instanceof Error ? error.message : "The record could not be loaded.");
   }

@@ -1,12 +1,16 @@
-// Models and stored agents that take part by themselves: in the form that opens a board, and
-// how it stands with each of them.
+// Models and stored agents that take part by themselves: in the form that opens a board, on one
+// that is open, and how it stands with each of them.
 
-import type { Problem, Schemas } from "../api/client";
+import { useState } from "react";
+import { asked, client, Problem, type Schemas } from "../api/client";
 import { useModels } from "../api/known";
-import { ModelOptions } from "../library/ModelOptions";
 import { useAgents } from "../library/useAgents";
+import { toast } from "../ui/announce";
 import { Button, IconButton } from "../ui/Button";
+import { Confirm } from "../ui/Confirm";
 import { SelectField, TextField } from "../ui/Field";
+import { ModelOptions } from "../ui/ModelSelect";
+import { draftPlace, useBoardPage, useWriteHere } from "./board";
 import { nameProblem } from "./names";
 
 export interface NewSeat {
@@ -41,63 +45,124 @@ interface Props {
 }
 
 export function SeatsEditor({ seats, problem, onChange }: Props) {
-  const models = useModels().data ?? [];
-  const agents = useAgents({}).data?.pages.flatMap((page) => page.data) ?? [];
   const change = (index: number, to: Partial<NewSeat>) =>
     onChange(seats.map((seat, place) => (place === index ? { ...seat, ...to } : seat)));
-  const isModel = (chosen: string) =>
-    chosen !== "" && !chosen.startsWith("@") && tierOf(chosen) === undefined;
   return (
     <details className="fold" open={seats.length > 0 || undefined}>
       <summary>Models and agents</summary>
       <p className="muted small">
         Specialists that take part automatically: they post, validate, debate and vote.
       </p>
-      {seats.map((seat, index) => {
-        const wrong = (field: string) => problem?.field(`seats[${index}].${field}`);
-        return (
-          <div className="new-seat" key={index} role="group" aria-label={`Seat ${index + 1}`}>
-            <TextField
-              label="Name"
-              placeholder="sceptic"
-              value={seat.name}
-              wrong={nameProblem(seat.name.trim()) ?? wrong("name")}
-              onChange={(event) => change(index, { name: event.target.value })}
-            />
-            <SelectField
-              label="Model or agent"
-              value={seat.model}
-              wrong={wrong("model") ?? wrong("agent")}
-              onChange={(event) => change(index, { model: event.target.value })}
-            >
-              <option value="">Any model</option>
-              <optgroup label="A tier">
-                {TIERS.map((tier) => (
-                  <option key={tier}>{tier}</option>
-                ))}
-              </optgroup>
-              <optgroup label="Agents">
-                {agents.map((agent) => (
-                  <option key={agent.id} value={`@${agent.id}`}>
-                    {agent.name}
-                  </option>
-                ))}
-              </optgroup>
-              <ModelOptions models={models} chosen={isModel(seat.model) ? seat.model : undefined} />
-            </SelectField>
-            <IconButton
-              icon="trash"
-              label={`Remove ${seat.name || `seat ${index + 1}`}`}
-              onClick={() => onChange(seats.filter((_, place) => place !== index))}
-            />
-          </div>
-        );
-      })}
+      {seats.map((seat, index) => (
+        <div className="new-seat" key={index} role="group" aria-label={`Seat ${index + 1}`}>
+          <SeatFields
+            seat={seat}
+            wrong={(field) => problem?.field(`seats[${index}].${field}`)}
+            onChange={(to) => change(index, to)}
+          />
+          <IconButton
+            icon="trash"
+            label={`Remove ${seat.name || `seat ${index + 1}`}`}
+            onClick={() => onChange(seats.filter((_, place) => place !== index))}
+          />
+        </div>
+      ))}
       {problem?.field("seats") && <p role="alert">Seats: {problem.field("seats")}.</p>}
-      <Button icon="plus" onClick={() => onChange([...seats, { name: "", model: "" }])}>
+      <Button icon="plus" onClick={() => onChange([...seats, NO_SEAT])}>
         Add a seat
       </Button>
     </details>
+  );
+}
+
+interface FieldsProps {
+  seat: NewSeat;
+  wrong: (field: string) => string | undefined;
+  onChange: (to: Partial<NewSeat>) => void;
+}
+
+function SeatFields({ seat, wrong, onChange }: FieldsProps) {
+  const models = useModels().data ?? [];
+  const agents = useAgents({}).data?.pages.flatMap((page) => page.data) ?? [];
+  const isModel =
+    seat.model !== "" && !seat.model.startsWith("@") && tierOf(seat.model) === undefined;
+  return (
+    <>
+      <TextField
+        label="Name"
+        placeholder="skeptic"
+        value={seat.name}
+        wrong={nameProblem(seat.name.trim()) ?? wrong("name")}
+        onChange={(event) => onChange({ name: event.target.value })}
+      />
+      <SelectField
+        label="Model or agent"
+        value={seat.model}
+        wrong={wrong("model") ?? wrong("agent")}
+        onChange={(event) => onChange({ model: event.target.value })}
+      >
+        <option value="">Any model</option>
+        <optgroup label="A tier">
+          {TIERS.map((tier) => (
+            <option key={tier}>{tier}</option>
+          ))}
+        </optgroup>
+        <optgroup label="Agents">
+          {agents.map((agent) => (
+            <option key={agent.id} value={`@${agent.id}`}>
+              {agent.name}
+            </option>
+          ))}
+        </optgroup>
+        <ModelOptions models={models} chosen={isModel ? seat.model : undefined} />
+      </SelectField>
+    </>
+  );
+}
+
+export const NO_SEAT: NewSeat = { name: "", model: "" };
+
+/** Seats one more on a board that is open, or asks one again who has failed. */
+export function SeatOne({ seat: begun, onClose }: { seat: NewSeat; onClose: () => void }) {
+  const { looking } = useBoardPage();
+  const [seat, setSeat] = useState(begun);
+  const isAgain = begun !== NO_SEAT;
+  const seating = useWriteHere(
+    looking,
+    draftPlace(looking, "seat"),
+    (body: Schemas["NewBoardSeat"], header) =>
+      asked(
+        client.POST("/api/whiteboards/{board}/seats", {
+          params: { path: { board: looking.board }, header },
+          body,
+        }),
+      ),
+    ({ name }) => {
+      toast(isAgain ? `${name} is asked again` : `${name} takes part`);
+      onClose();
+    },
+  );
+  const problem = seating.error instanceof Problem ? seating.error : undefined;
+  const [wanted] = seatsOf([seat]);
+  return (
+    <Confirm
+      title={isAgain ? `Ask ${begun.name} again` : "Seat a model or an agent"}
+      action={isAgain ? "Ask again" : "Seat"}
+      isReady={isSeated([seat])}
+      isBusy={seating.isPending}
+      error={seating.error}
+      onClose={onClose}
+      onSure={() => wanted && seating.mutate(wanted)}
+    >
+      {!isAgain && (
+        <p className="muted small">It joins as a specialist and takes part automatically.</p>
+      )}
+      <SeatFields
+        seat={seat}
+        wrong={(field) => problem?.field(field)}
+        onChange={(to) => setSeat({ ...seat, ...to })}
+      />
+    </Confirm>
   );
 }
 

@@ -59,7 +59,7 @@ export function Stepper({ onMove }: { onMove: () => void }) {
             <dd>{sees}</dd>
           </div>
           <div>
-            <dt>What can be done</dt>
+            <dt>What participants can do</dt>
             <dd>{does}</dd>
           </div>
           <Advice />

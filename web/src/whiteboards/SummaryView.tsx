@@ -150,7 +150,7 @@ function Open({ summary }: { summary: Summary }) {
             Not validated <span className="muted number">{unvalidated.length}</span>
           </summary>
           <p className="muted small">
-            Nobody has checked {unvalidated.length === 1 ? "it" : some(unvalidated.length, "post")}.
+            No one has checked {unvalidated.length === 1 ? "it" : some(unvalidated.length, "post")}.
           </p>
           <Shortened items={unvalidated} shown={LINES_SHOWN}>
             {(postId) => (

@@ -37,9 +37,9 @@ export function VotesTable() {
           cells: names.map((name) => {
             const vote = post.votes.find((one) => one.by === name);
             return vote ? (
-              <VoteSign vote={vote.vote} title={vote.reason} />
+              <VoteSign key={name} vote={vote.vote} title={vote.reason} />
             ) : (
-              <NoVote word={post.author === name ? "own post" : "no vote"} />
+              <NoVote key={name} word={post.author === name ? "own post" : "no vote"} />
             );
           }),
         }))}
@@ -98,7 +98,7 @@ export function AgreementTable() {
           })
         }
       />
-      <Source extra="The share of posts on which both voted alike." />
+      <Source extra="The percentage of posts on which both voted the same way." />
     </>
   );
 }

@@ -61,7 +61,7 @@ export function VoteBox({ post }: { post: Post }) {
   const [chosen, setChosen] = useState<Vote>();
   const mine = post.votes.find((vote) => vote.by === view.you?.agentName);
   const place = draftPlace(looking, post.postId, "vote");
-  const [reason, setReason] = useStored<string | null>(place, null);
+  const [reason, setReason] = useStored<string | null>(place, null, "");
   const shownReason = reason ?? mine?.reason ?? "";
   const cast = useWriteHere(
     looking,
@@ -133,7 +133,7 @@ export function VoteBox({ post }: { post: Post }) {
             <Button look="primary" type="submit" disabled={cast.isPending}>
               {cast.isPending
                 ? "Sending…"
-                : `${mine ? "Change to" : "Vote"} ${voteOf(chosen).word.toLowerCase()}`}
+                : `${mine ? "Change to" : "Vote to"} ${voteOf(chosen).word.toLowerCase()}`}
             </Button>
             <Button look="quiet" onClick={() => setChosen(undefined)}>
               Cancel

@@ -62,6 +62,7 @@ function Seen({ board, identities }: { board: string; identities: Identities }) 
       kind="whiteboard"
       query={shown}
       connection={connection}
+      id={(board) => board.sessionId}
       title={(board) => board.topic}
       refused={(problem) => refused(problem, identities)}
     >

@@ -26,7 +26,7 @@ export default function Whiteboards() {
       action={open}
       empty={{
         words:
-          "On a whiteboard people and agents write down what they think before they see each other, and then come to a decision.",
+          "People and agents write down what they think before they see each other’s posts, then debate, vote and decide.",
         action: (
           <div className="row">
             {open}

@@ -99,7 +99,7 @@ test("a decision record is taken apart into facts and text", () => {
     facts: [
       { name: "Status", value: "accepted" },
       { name: "Date", value: "2026-01-02" },
-      { name: "Decided by", value: "Ada, ben" },
+      { name: "Participants", value: "Ada, ben" },
     ],
     text: "## Context\n\n# not a title",
   });
@@ -133,7 +133,10 @@ test("a move says what it leaves out, shows and ends", () => {
   expect(WAYS_ON.read.map((to) => skipped("read", to))).toEqual([undefined, "validate"]);
   expect(WAYS_ON.validate.map((to) => skipped("validate", to))).toEqual([undefined, "debate"]);
   expect(ends("read", "debate")).toEqual(["Validations"]);
-  expect(ends("validate", "resolve")).toEqual(["Validations", "Joining, challenges and votes"]);
+  expect(ends("validate", "resolve")).toEqual([
+    "Validations",
+    "Joining, posting, challenging and voting",
+  ]);
   const resolve = (debate: "full" | "own-and-related") =>
     becomesVisible("debate", "resolve", debate)[0];
   expect(resolve("full")).not.toBe(resolve("own-and-related"));
@@ -143,14 +146,14 @@ test("reasons are told by titles", () => {
   const titles = new Map([["ben@tools/1", "Use mdBook"]]);
   const said = [
     "Ada/a2 of ben@tools/1 is not settled",
-    "nobody has voted on ben@tools/1",
-    "nobody has voted on other/1",
+    "no one has voted on ben@tools/1",
+    "no one has voted on other/1",
     "cleo has not posted yet",
   ].map((reason) => inWords(reason, titles));
   expect(said).toEqual([
-    "Ada’s challenge of “Use mdBook” is not settled.",
-    "Nobody has voted on “Use mdBook”.",
-    "Nobody has voted on other/1.",
+    "Ada’s challenge to “Use mdBook” is not settled.",
+    "No one has voted on “Use mdBook”.",
+    "No one has voted on other/1.",
     "cleo has not posted yet.",
   ]);
 });

@@ -9,7 +9,7 @@ export interface RecordParts {
 const NAMES: Record<string, string> = {
   status: "Status",
   date: "Date",
-  "decision-makers": "Decided by",
+  "decision-makers": "Participants",
 };
 
 export function recordParts(record: string): RecordParts {

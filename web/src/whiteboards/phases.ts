@@ -60,13 +60,13 @@ export function words(phase: Phase, debate: Visibility): Words {
     case "blind":
       return {
         motto: "Everyone writes before they know what others think",
-        sees: "You see your own posts only. Facilitators and operators also see who has posted, never what.",
+        sees: "Participants see only their own posts. Facilitators and operators also see who has posted, but not what.",
         does: "Everyone who has joined can post proposals, claims, concerns and information.",
       };
     case "read":
       return {
         motto: "All posts are visible",
-        sees: "Everyone sees all posts, who wrote them, and where they collide.",
+        sees: "Everyone sees all posts, who wrote them, and where they conflict.",
         does: "Read. Nothing is added in this phase, but people can still join.",
       };
     case "validate":
@@ -88,7 +88,7 @@ export function words(phase: Phase, debate: Visibility): Words {
       return {
         motto: "Open challenges are settled",
         sees: "Everyone sees everything, all votes included.",
-        does: "Settle the challenges that are still open. No one can join, post or vote any more.",
+        does: "Settle the challenges that are still open.",
       };
     case "archived":
       return {
@@ -119,7 +119,7 @@ export function becomesVisible(from: Phase, to: Phase, debate: Visibility): stri
         : ["Each challenge, answer and vote, as soon as it is made"];
     case "resolve":
       return hidden && from === "debate"
-        ? ["All challenges, answers and votes, also where they were hidden until now"]
+        ? ["All challenges, answers and votes, including those hidden until now"]
         : ["Each resolution, as soon as it is made"];
     case "archived":
       return ["The decision record, for everyone"];
@@ -131,7 +131,7 @@ export function ends(from: Phase, to: Phase): string[] {
   const gone: string[] = [];
   if (from === "blind") gone.push("New proposals, claims and concerns");
   if (from === "validate" || skipped(from, to) === "validate") gone.push("Validations");
-  if (to === "resolve") gone.push("Joining, challenges and votes");
-  if (to === "archived") gone.push("Every change");
+  if (to === "resolve") gone.push("Joining, posting, challenging and voting");
+  if (to === "archived") gone.push("All changes");
   return gone;
 }

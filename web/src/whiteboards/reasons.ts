@@ -2,7 +2,7 @@
 
 const TITLE_SHOWN = 60;
 
-/** `Ada/a1 of ben/1 is not settled` → `Ada’s challenge of “Use mdBook” is not settled.` */
+/** `Ada/a1 of ben/1 is not settled` → `Ada’s challenge to “Use mdBook” is not settled.` */
 export function inWords(reason: string, titles: ReadonlyMap<string, string>): string {
   const words = reason.split(" ").map((word) => {
     const title = titles.get(word);
@@ -10,9 +10,9 @@ export function inWords(reason: string, titles: ReadonlyMap<string, string>): st
     const challenger = /^(.+)\/a\d+$/.exec(word)?.[1];
     return challenger === undefined ? word : `${challenger}’s challenge`;
   });
-  const text = words.join(" ");
+  const text = words.join(" ").replace("’s challenge of ", "’s challenge to ");
   // A reason that begins with a name keeps the name as it is written.
-  const isName = !/^(nobody|the) /.test(reason);
+  const isName = !/^(no one|the) /.test(reason);
   return `${isName ? text : text.charAt(0).toUpperCase() + text.slice(1)}.`;
 }
 

@@ -13,6 +13,7 @@ import { SessionPage } from "../session/SessionPage";
 import { useStored } from "../stored";
 import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
+import { Confirm } from "../ui/Confirm";
 import { Menu } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
 import { Segmented } from "../ui/Segmented";
@@ -58,7 +59,7 @@ interface DeskProps {
 function Desk({ stored, version, onVersion }: DeskProps) {
   const place = draftPlace(stored?.name);
   const before = stored?.source ?? STARTER;
-  const [draft, setDraft] = useStored<string | null>(place, null);
+  const [draft, setDraft] = useStored<string | null>(place, null, "");
   const source = draft ?? before;
   const isChanged = source !== before;
   const settled = useSettled(source, CHECK_MS);
@@ -72,6 +73,8 @@ function Desk({ stored, version, onVersion }: DeskProps) {
   const line = source.slice(0, at).split("\n").length;
   const step = stepAt(outline, line);
   const [isStarting, setStarting] = useState(false);
+  /** What comes once the draft is discarded. */
+  const [discarding, setDiscarding] = useState<{ then: () => void }>();
   const save = useSave(stored, () => setDraft(undefined));
   const write = (text: string) => setDraft(text === before ? undefined : text);
 
@@ -127,14 +130,16 @@ function Desk({ stored, version, onVersion }: DeskProps) {
                 label: `Version ${number} · ${by}`,
                 isChosen: number === (version ?? stored.version),
                 run: () => {
-                  setDraft(undefined);
-                  onVersion(number === stored.versions[0]?.number ? undefined : number);
+                  const show = () =>
+                    onVersion(number === stored.versions[0]?.number ? undefined : number);
+                  if (isChanged) setDiscarding({ then: show });
+                  else show();
                 },
               }))}
             />
           )}
           {isChanged && stored && (
-            <Button look="quiet" onClick={() => setDraft(undefined)}>
+            <Button look="quiet" onClick={() => setDiscarding({ then: () => undefined })}>
               Discard
             </Button>
           )}
@@ -209,6 +214,21 @@ function Desk({ stored, version, onVersion }: DeskProps) {
           )}
         </div>
       </div>
+      {discarding && (
+        <Confirm
+          title="Discard your draft?"
+          action="Discard"
+          look="danger"
+          onClose={() => setDiscarding(undefined)}
+          onSure={() => {
+            setDraft(undefined);
+            setDiscarding(undefined);
+            discarding.then();
+          }}
+        >
+          <p>It is stored only in this browser. The stored versions stay as they are.</p>
+        </Confirm>
+      )}
       {isStarting && check.data && (
         <StartRun
           workflow={{
@@ -276,7 +296,7 @@ function Shape({ outline, findings, chosen, onChoose }: ShapeProps) {
     name: step.id,
     needs: step.needs,
     icon: iconOf(step.kind),
-    about: step.conditional ? "Only on a condition" : kindInWords(step.kind),
+    about: step.conditional ? "Conditional" : kindInWords(step.kind),
     wrong: wrongAt(step),
     isMany: step.kind === "foreach",
   }));

@@ -4,10 +4,8 @@ import { asked, client, Problem } from "../api/client";
 import { useWrite } from "../api/write";
 import { valueOf } from "../runs/run";
 import { remember, remembered } from "../stored";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { SelectField, TextArea, TextField } from "../ui/Field";
-import { Wrong } from "../ui/Notice";
 import type { Input } from "./data";
 import { Takes } from "./Takes";
 
@@ -52,39 +50,33 @@ export function StartRun({ workflow, onClose }: Props) {
   const problem = start.error instanceof Problem ? start.error : undefined;
   const given = givenOf(inputs, filled);
   return (
-    <Dialog
+    <Confirm
       title={`Run ${name}`}
+      action="Run"
+      doing="Starting…"
+      icon="play"
+      isBusy={start.isPending}
+      error={start.error}
       onClose={onClose}
-      onSubmit={() => start.mutate({ inputs: given, starter: starter.trim() })}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" icon="play" disabled={start.isPending}>
-            {start.isPending ? "Starting…" : "Run"}
-          </Button>
-        </>
-      }
+      onSure={() => start.mutate({ inputs: given, starter: starter.trim() })}
     >
-      <div className="stack">
-        {inputs.map((input) => (
-          <InputField
-            key={input.name}
-            input={input}
-            value={filled[input.name] ?? ""}
-            wrong={problem?.field(`inputs.${input.name}`)}
-            onChange={(value) => setFilled({ ...filled, [input.name]: value })}
-          />
-        ))}
-        <TextField
-          label="Your name (optional)"
-          hint="You can’t approve a run you started unless the workflow allows it."
-          value={starter}
-          onChange={(event) => setStarter(event.target.value)}
+      {inputs.map((input) => (
+        <InputField
+          key={input.name}
+          input={input}
+          value={filled[input.name] ?? ""}
+          wrong={problem?.field(`inputs.${input.name}`)}
+          onChange={(value) => setFilled({ ...filled, [input.name]: value })}
         />
-        {source !== undefined && <Takes source={source} inputs={given} />}
-        <Wrong error={start.error} />
-      </div>
-    </Dialog>
+      ))}
+      <TextField
+        label="Your name (optional)"
+        hint="You can’t approve a run you started unless the workflow allows it."
+        value={starter}
+        onChange={(event) => setStarter(event.target.value)}
+      />
+      {source !== undefined && <Takes source={source} inputs={given} />}
+    </Confirm>
   );
 }
 
@@ -123,7 +115,7 @@ function InputField({ input, value, wrong, onChange }: FieldProps) {
   if (type === "boolean") {
     return (
       <SelectField {...rest} onChange={(event) => onChange(event.target.value)}>
-        <option value="">{usually === "" ? "Choose" : `Usually ${usually}`}</option>
+        <option value="">{usually === "" ? "Choose" : `Default: ${usually}`}</option>
         <option value="true">true</option>
         <option value="false">false</option>
       </SelectField>

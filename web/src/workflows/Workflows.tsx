@@ -7,7 +7,7 @@ import { Link, useLocation } from "wouter";
 import { asked, client } from "../api/client";
 import { useWrite } from "../api/write";
 import { StateMark } from "../graph/StateMark";
-import { Confirm } from "../session/Confirm";
+import { Confirm } from "../ui/Confirm";
 import { SessionRow } from "../shell/SessionRow";
 import { useSessions } from "../shell/sessions";
 import { statusOf } from "../shell/status";
@@ -20,7 +20,7 @@ import { TextField } from "../ui/Field";
 import { Icon, type IconName } from "../ui/icons";
 import { Menu } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
-import { moment, some } from "../ui/time";
+import { moment } from "../ui/time";
 import { NEW_DRAFT } from "./draft";
 import { SHELF, triggersInWords, useWorkflows, type Started, type Workflow } from "./data";
 import { StartRun } from "./StartRun";
@@ -48,7 +48,9 @@ export default function Workflows() {
     <div className="page workflows">
       <header className="page-head">
         <div>
-          <p className="eyebrow">{list.data && `${list.data.length} stored`}</p>
+          <p className="eyebrow">
+            {list.data && list.data.length > 0 && `${list.data.length} saved`}
+          </p>
           <h1>Workflows</h1>
         </div>
         <div className="row">
@@ -71,7 +73,7 @@ export default function Workflows() {
       {list.data?.length === 0 && (
         <Empty action={begin}>
           A workflow is a file of steps: boards, discussions, whiteboards and people, in an order
-          that you can run again. It may be started by you, by the clock, or by a signal.
+          that you can run again. Start it yourself, on a schedule, or with a signal.
         </Empty>
       )}
       {shown.length > 0 && (
@@ -217,7 +219,7 @@ function ImportYaml() {
   const [, go] = useLocation();
   return (
     <>
-      <Button icon="up" onClick={() => input.current?.click()}>
+      <Button icon="upload" onClick={() => input.current?.click()}>
         Import YAML
       </Button>
       <input
@@ -290,8 +292,9 @@ function Remove({
       }
     >
       <p>
-        Nothing starts it any more, and its versions are gone.{" "}
-        {runs.length > 0 && `Its ${some(runs.length, "run")} stay as they are.`}
+        Nothing starts it anymore, and its versions are removed.{" "}
+        {runs.length > 0 &&
+          (runs.length === 1 ? "Its run is kept." : `Its ${runs.length} runs are kept.`)}
       </p>
     </Confirm>
   );

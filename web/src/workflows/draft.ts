@@ -12,7 +12,7 @@ name: my-workflow
 description: Let a board advise, and a person decide.
 title: "{{ inputs.question }}"
 inputs:
-  question: { type: string, description: What is to be decided }
+  question: { type: string, description: The question to decide }
 
 steps:
   panel:

@@ -20,55 +20,55 @@ pub struct Agents {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List agents: those that ship with Plenary first, then yours
+    /// List agents, built-in ones first
     List {
-        /// Only those who lead discussions
+        /// Only facilitators
         #[arg(long)]
         facilitators: bool,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one, with its persona
+    /// Show an agent, with its persona
     Show(Which),
-    /// Add one
+    /// Add an agent
     Add {
-        /// What it is called; its id is made from this
+        /// Its name; the id is made from it
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
         values: Values,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Change one of yours: what is given, and nothing else
+    /// Change one of your agents; what you leave out stays as it is
     Edit {
         #[command(flatten)]
         which: Which,
-        /// Another name; the id stays
+        /// A new name; the id stays the same
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         #[command(flatten)]
         values: Values,
-        /// It does not lead discussions
+        /// It cannot lead discussions
         #[arg(long, conflicts_with = "facilitator")]
         no_facilitator: bool,
-        /// What it should not have any more (repeat)
+        /// A field to clear (repeatable)
         #[arg(long, value_name = "WHAT")]
         clear: Vec<Clear>,
     },
-    /// Add a copy of one, such as of one that ships with Plenary
+    /// Copy an agent, for example a built-in one
     Copy {
         #[command(flatten)]
         which: Which,
-        /// What the copy is called, if not "… (copy)"
+        /// The copy's name; "… (copy)" by default
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         #[command(flatten)]
         values: Values,
     },
-    /// Remove one of yours; sessions it took part in keep their copy
+    /// Remove one of your agents; sessions it took part in keep their own copy
     Remove(Which),
 }
 
@@ -77,53 +77,53 @@ struct Which {
     /// The agent's id or name
     #[arg(value_name = "AGENT")]
     agent: String,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 struct Values {
-    /// Who it is, sent to the model; `-` reads it from standard input
+    /// Its persona, sent to the model; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", conflicts_with = "persona_file")]
     persona: Option<String>,
-    /// A file with the persona
+    /// A file that contains the persona
     #[arg(long, value_name = "FILE")]
     persona_file: Option<PathBuf>,
-    /// One line for lists
+    /// One line, shown in lists
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// The model it uses; any if left out
+    /// The model it uses; any model by default
     #[arg(long, value_name = "MODEL", conflicts_with = "tier")]
     model: Option<String>,
-    /// How capable its model should be, instead of one model
+    /// A tier, in place of one model
     #[arg(long, value_name = "TIER")]
     tier: Option<Tier>,
-    /// It leads discussions
+    /// It can lead discussions
     #[arg(long)]
     facilitator: bool,
-    /// A format of discussions that it suits best (repeat)
+    /// A format it is best for (repeatable)
     #[arg(long = "format", value_name = "FORMAT")]
     formats: Vec<Format>,
-    /// Time for one turn: 90s, 5m
+    /// Time per turn: 90s, 5m
     #[arg(long, value_name = "TIME")]
     turn: Option<String>,
-    /// Tokens of one answer
+    /// Tokens per answer
     #[arg(long, value_name = "N")]
     output_tokens: Option<u32>,
-    /// Tokens that it may use in one session
+    /// Tokens per session
     #[arg(long, value_name = "N")]
     budget_tokens: Option<u64>,
-    /// Money that it may spend in one session, in the currency of the prices here
+    /// Cost per session, in the currency of the prices
     #[arg(long, value_name = "AMOUNT")]
     budget_cost: Option<f64>,
-    /// Time for all its answers in one session: 90s, 5m
+    /// Time per session: 90s, 5m
     #[arg(long, value_name = "TIME")]
     budget_time: Option<String>,
-    /// The folder that a command-line agent works in: a full path, or one that starts with ~/
+    /// The folder a command-line agent works in: a full path, or one that starts with ~/
     #[arg(long, value_name = "DIR")]
     folder: Option<String>,
-    /// A tool that a command-line agent may use (repeat)
+    /// A tool that a command-line agent may use (repeatable)
     #[arg(long = "tool", value_name = "NAME")]
     tools: Vec<String>,
 }
@@ -192,7 +192,7 @@ impl Command {
                 clear.into_iter().for_each(|what| what.from(&mut body));
                 let edited = api.patch(&which.path(), &body.into()).await;
                 let agent: Value = edited.map_err(|error| which.copy_instead(error))?;
-                which.print(&agent, &format!("{} is changed.", word(&agent, "id")));
+                which.print(&agent, &format!("Changed {}.", word(&agent, "id")));
             }
             Command::Copy { which, name, values } => {
                 let mut body = values.body()?;
@@ -239,16 +239,17 @@ impl Which {
 impl Values {
     /// A body with what was given.
     fn body(self) -> Result<Map<String, Value>, ApiError> {
-        let persona = match (&self.persona, &self.persona_file) {
-            (Some(given), _) => Some(text(given)?),
-            (None, Some(file)) => {
-                let read = std::fs::read_to_string(file);
-                Some(read.map_err(|error| {
-                    usage(format!("{} cannot be read: {error}", file.display()))
-                })?)
-            }
-            (None, None) => None,
-        };
+        let persona =
+            match (&self.persona, &self.persona_file) {
+                (Some(given), _) => Some(text(given)?),
+                (None, Some(file)) => {
+                    let read = std::fs::read_to_string(file);
+                    Some(read.map_err(|error| {
+                        usage(format!("cannot read {}: {error}", file.display()))
+                    })?)
+                }
+                (None, None) => None,
+            };
         let turn = self.turn.as_deref().map(time::whole_seconds).transpose()?;
         let budget_time = self.budget_time.as_deref().map(time::whole_seconds).transpose()?;
         let mut workspace = Map::new();
@@ -333,7 +334,7 @@ async fn list(api: &Api, facilitators: bool, json: bool) -> Result<(), ApiError>
         terminal::say(line.trim_end());
     }
     if agents.iter().all(|agent| agent["isBuiltIn"] == true) {
-        terminal::note("All of them ship with Plenary. Add your own: plenary agents add NAME");
+        terminal::note("All of these are built in. Add your own: plenary agents add NAME");
     }
     Ok(())
 }
@@ -344,7 +345,7 @@ fn added(agent: &Value, json: bool) {
         return;
     }
     let (name, id) = (word(agent, "name"), word(agent, "id"));
-    terminal::say(&format!("{name} is added as {id}."));
+    terminal::say(&format!("Added {name} as {id}."));
     terminal::note(&format!("  → plenary agents show {id}"));
 }
 
@@ -358,7 +359,7 @@ fn budget(agent: &Value) -> String {
 }
 
 fn show(agent: &Value) {
-    let built_in = if agent["isBuiltIn"] == true { ", ships with Plenary" } else { "" };
+    let built_in = if agent["isBuiltIn"] == true { ", built-in" } else { "" };
     terminal::say(&format!("{} ({}{built_in})", word(agent, "name"), word(agent, "id")));
     let about = word(agent, "description");
     if !about.is_empty() {

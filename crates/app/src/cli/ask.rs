@@ -49,63 +49,63 @@ pub struct Ask {
     /// The question; `-` reads it from standard input
     #[arg(value_name = "PROMPT", required_unless_present = "preset")]
     prompt: Option<String>,
-    /// Ask a board that is done a follow-up; `@critic …` asks one advisor
+    /// Ask a follow-up to a board that is done; `@critic …` asks one advisor
     #[arg(long, value_name = "SESSION", conflicts_with_all = SETUP)]
     follow_up: Option<String>,
-    /// A prepared question: microservices-vs-monolith, ai-in-hiring, remote-first,
+    /// A sample question: microservices-vs-monolith, ai-in-hiring, remote-first,
     /// open-source-the-product, rewrite-in-rust
     #[arg(long, value_name = "NAME", conflicts_with = "prompt")]
     preset: Option<String>,
-    /// The board: classic-triad, devils-court, full-board, peer-review, a saved one, or the
-    /// path of a board's file
+    /// The board: classic-triad, devils-court, full-board, peer-review, a saved one, or the path of
+    /// a board file
     #[arg(long, value_name = "NAME|FILE")]
     board: Option<String>,
-    /// An advisor, instead of a board; the role may be your own, ROLE=@AGENT seats a stored
-    /// agent, ROLE=person yourself (repeat)
+    /// An advisor, in place of a board; the role can be your own. ROLE=@AGENT seats an agent,
+    /// ROLE=person seats you (repeatable)
     #[arg(long = "advisor", value_name = "ROLE[=MODEL]", conflicts_with = "board")]
     advisors: Vec<String>,
-    /// A model to seat advisors from, in turn (repeat)
+    /// A model to seat advisors with, in turn (repeatable)
     #[arg(long = "model", value_name = "MODEL")]
     models: Vec<String>,
-    /// A system prompt instead of the role's own; @FILE reads it from a file (repeat)
+    /// A system prompt in place of the role's; @FILE reads it from a file (repeatable)
     #[arg(long = "system", value_name = "ROLE=TEXT")]
     systems: Vec<String>,
-    /// Who writes the synthesis
+    /// The model that writes the verdict
     #[arg(long, value_name = "MODEL")]
     synthesizer: Option<String>,
-    /// What the synthesizer is told besides, instead of the board's own; @FILE reads a file
+    /// Instruction for the verdict, in place of the board's; @FILE reads it from a file
     #[arg(long, value_name = "TEXT")]
     synthesis_prompt: Option<String>,
-    /// How freely models choose their words, from 0 to 2; ROLE=T for one of them (repeat)
+    /// Temperature, from 0 to 2; ROLE=T for one advisor (repeatable)
     #[arg(long = "temperature", value_name = "[ROLE=]T")]
     temperatures: Vec<String>,
-    /// Tokens of one answer; ROLE=N for one advisor (repeat)
+    /// Tokens per answer; ROLE=N for one advisor (repeatable)
     #[arg(long = "output-tokens", value_name = "[ROLE=]N")]
     output_tokens: Vec<String>,
-    /// Ask each model for this many answers at once; ROLE=N for one advisor (repeat)
+    /// Ask each model for this many answers at once; ROLE=N for one advisor (repeatable)
     #[arg(long = "tries", value_name = "[ROLE=]N")]
     tries: Vec<String>,
-    /// The language that all answer in
+    /// The language to answer in
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
-    /// Synthesize when this many have answered …
+    /// Minimum answers: the verdict is written once this many are in …
     #[arg(long, value_name = "N")]
     quorum: Option<usize>,
-    /// … and the others have had this much longer: 20s, 2m
+    /// … and the rest have had this much longer: 20s, 2m
     #[arg(long, value_name = "TIME", requires = "quorum")]
     grace: Option<String>,
-    /// Let the advisors vote on each point of the synthesis: accept, reject or defer
+    /// Let the advisors vote on each point of the verdict: accept, reject or defer
     #[arg(long)]
     ballot: bool,
-    /// Let people see what the others say before they have answered themselves
+    /// Show people the other answers before they give their own
     #[arg(long)]
     open_answers: bool,
-    /// A file that belongs to the question: text, code, PDF, image (repeat)
+    /// A file to attach: text, code, PDF or image (repeatable)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     limit: Limit,
-    /// Only estimate what it may take; ask nobody
+    /// Only show the estimate; ask no one
     #[arg(long, conflicts_with_all = ["markdown", "output"])]
     estimate: bool,
     #[command(flatten)]
@@ -115,10 +115,10 @@ pub struct Ask {
 /// What is printed, and where to.
 #[derive(Args)]
 pub struct Output {
-    /// Print the session as JSON, and nothing else
+    /// Print only the session, as JSON
     #[arg(long, conflicts_with = "markdown")]
     json: bool,
-    /// Print the session as Markdown, and nothing else
+    /// Print only the session, as Markdown
     #[arg(long)]
     markdown: bool,
     /// Write it to a file (Markdown unless --json)
@@ -185,7 +185,7 @@ impl Ask {
             match self.board.as_deref() {
                 Some(path) if is_path(path) => {
                     let text = std::fs::read_to_string(path)
-                        .map_err(|error| usage(format!("{path} cannot be read: {error}")))?;
+                        .map_err(|error| usage(format!("cannot read {path}: {error}")))?;
                     body.insert("boardFile".into(), json!(text));
                 }
                 Some(board) => {
@@ -240,7 +240,7 @@ impl Ask {
             let found = preset::PROMPTS.iter().find(|prompt| prompt.id == name);
             let names = || preset::PROMPTS.map(|prompt| prompt.id).join(", ");
             return found.map(|prompt| prompt.text.to_owned()).ok_or_else(|| {
-                usage(format!("there is no preset {name:?}; there are {}", names()))
+                usage(format!("there is no sample question {name:?}; available: {}", names()))
             });
         }
         match self.prompt.as_deref() {
@@ -259,9 +259,7 @@ impl Ask {
         if self.advisors.is_empty() {
             let id = self.board.as_deref().unwrap_or("classic-triad");
             let board = preset::board(id).ok_or_else(|| {
-                let problem = format!(
-                    "{id} has seats of its own, which flags cannot change; make a copy of it"
-                );
+                let problem = format!("flags cannot change the seats of {id}; make a copy of it");
                 ApiError { hint: Some(format!("plenary boards copy {id}")), ..usage(problem) }
             })?;
             seats.extend(board.roles.iter().map(|role| json!({ "role": role.id() })));
@@ -347,7 +345,7 @@ pub fn systems(written: &[String]) -> Result<Vec<(String, String)>, ApiError> {
 fn text_or_file(written: &str) -> Result<String, ApiError> {
     match written.strip_prefix('@') {
         Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| usage(format!("{path} cannot be read: {error}"))),
+            .map_err(|error| usage(format!("cannot read {path}: {error}"))),
         None => Ok(written.to_owned()),
     }
 }
@@ -451,7 +449,7 @@ impl Output {
     fn show(&self) -> Show {
         match (
             self.is_document(),
-            std::io::stdout().is_terminal() && std::io::stdin().is_terminal(),
+            terminal::redraws(&std::io::stdout()) && std::io::stdin().is_terminal(),
         ) {
             (true, _) => Show::Nothing,
             (false, true) => Show::Panes,
@@ -465,7 +463,7 @@ impl Output {
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
         if folder.is_some_and(|folder| !folder.is_dir()) || file.is_dir() {
             let file = file.display();
-            return Err(super::usage(format!("{file} cannot be written: there is no such folder")));
+            return Err(super::usage(format!("cannot write {file}: there is no such folder")));
         }
         Ok(())
     }
@@ -525,7 +523,7 @@ impl Output {
 pub fn write_file(path: &Path, text: &str) -> Result<(), ApiError> {
     let text = format!("{}\n", text.trim_end());
     std::fs::write(path, text)
-        .map_err(|error| usage(format!("{} cannot be written: {error}", path.display())))?;
+        .map_err(|error| usage(format!("cannot write {}: {error}", path.display())))?;
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     terminal::note(&format!("Written to {}", whole.display()));
     Ok(())
@@ -537,7 +535,7 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
     match followed.ending {
         Ending::Interrupted => {
             terminal::note(&format!(
-                "Stopped; what had arrived is kept. Go on with: plenary sessions resume {id}"
+                "Stopped; what has arrived is kept. Resume: plenary sessions resume {id}"
             ));
             return exit::INTERRUPTED;
         }
@@ -548,7 +546,8 @@ fn conclude(followed: &Followed, show: Show) -> u8 {
             }
             let seat = board.waiting().map_or(0, |advisor| advisor.id);
             terminal::note(&format!(
-                "The board waits for a reply: plenary sessions reply {id} --advisor {seat} \"…\""
+                "The board is waiting for a reply: plenary sessions reply {id} --advisor {seat} \
+                 \"…\""
             ));
             return exit::DONE;
         }

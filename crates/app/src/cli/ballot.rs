@@ -84,7 +84,7 @@ impl Votes {
     /// ballot.
     pub fn shown(&self, currency: Option<&str>) -> Option<String> {
         if let Some(reason) = &self.no_ballot {
-            return Some(format!("No ballot. {}", clean(reason)));
+            return Some(format!("No votes. {}", clean(reason)));
         }
         if self.ballots.is_empty() {
             return None;
@@ -95,7 +95,7 @@ impl Votes {
         }
         let failed = self.ballots.iter().filter_map(|paper| Some((paper, paper.problem.as_ref()?)));
         for (paper, problem) in failed {
-            let _ = write!(out, "\n\n{} has no votes: {}", clean(&paper.name), clean(problem));
+            let _ = write!(out, "\n\n{} did not vote: {}", clean(&paper.name), clean(problem));
         }
         if self.points_left_out > 0 {
             let more = self.points_left_out;
@@ -133,7 +133,7 @@ impl Votes {
                 let vote = point.votes.iter().find(|vote| vote.advisor == paper.advisor);
                 match (vote, paper.status.as_str()) {
                     (Some(vote), _) => clean(&vote.vote),
-                    (None, "done") => "not voted".to_owned(),
+                    (None, "done") => "no vote".to_owned(),
                     (None, status) => status.to_owned(),
                 }
             };
@@ -173,7 +173,7 @@ pub fn how_to_vote(board: &Board) -> Option<String> {
     let seats = board.waits_for_votes_of();
     let seat = seats.first()?;
     Some(format!(
-        "The board waits for votes: plenary sessions vote {} --advisor {seat} 1=accept \
+        "The board is waiting for votes: plenary sessions vote {} --advisor {seat} 1=accept \
          \"2=reject: why\" 3=defer",
         board.id
     ))

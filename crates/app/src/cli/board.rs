@@ -13,10 +13,10 @@ use crate::rounded::{self, duration};
 use crate::terminal::clean;
 
 /// Stands under an answer that reached a limit on its length.
-pub const CUT: &str = "[cut off at the limit]";
+pub const CUT: &str = "[cut off at the length limit]";
 
 /// Stands in place of what others say while one's own answer is awaited.
-const HIDDEN: &str = "[not shown before you have answered]";
+const HIDDEN: &str = "[hidden until you answer]";
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -186,6 +186,16 @@ impl Usage {
     }
 }
 
+/// The status of a session in the words that the page has.
+pub fn status_word(kind: &str, status: &str) -> String {
+    match (kind, status) {
+        ("boardroom", "synthesizing") => "writing the verdict".to_owned(),
+        ("boardroom", "balloting") => "voting".to_owned(),
+        ("boardroom", "closed") => "done".to_owned(),
+        (_, other) => clean(other),
+    }
+}
+
 impl Board {
     /// Takes over a newer view, and keeps what only this program knows.
     pub fn update(&mut self, mut newer: Board) {
@@ -221,15 +231,20 @@ impl Board {
             "reasoning" => said.thinking = said.text.is_empty(),
             "waiting" => {
                 let place = data["place"].as_u64().unwrap_or(0);
-                said.held_up = Some(format!("Waiting for the local model, place {place}."));
+                said.held_up = Some(format!("The model is busy: number {place} in line."));
             }
             "retrying" => {
                 let message = clean(data["message"].as_str().unwrap_or_default());
                 let wait = duration(data["waitMs"].as_u64().unwrap_or(0));
-                said.held_up = Some(format!("{message} Trying again in {wait}."));
+                said.held_up = Some(format!("{message} Retrying in {wait}."));
             }
             _ => {}
         }
+    }
+
+    /// Its status in the words that the page has.
+    pub fn status_word(&self) -> String {
+        status_word("boardroom", &self.status)
     }
 
     pub fn is_over(&self) -> bool {
@@ -305,10 +320,10 @@ impl Said {
             "answering" => {
                 let elapsed = self.since.map_or(0, |since| since.elapsed().as_millis() as u64);
                 let doing = match (&self.held_up, self.thinking, self.text.is_empty()) {
-                    (Some(_), _, _) => "held up",
+                    (Some(_), _, _) => "on hold",
                     (None, true, _) => "thinking",
-                    (None, false, true) => "waiting",
-                    (None, false, false) => "answering",
+                    (None, false, true) => "asked",
+                    (None, false, false) => "writing",
                 };
                 format!("{doing} {}", duration(elapsed))
             }

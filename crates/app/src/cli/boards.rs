@@ -22,48 +22,48 @@ pub struct Boards {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List boards: those that ship with Plenary first, then yours
+    /// List boards, built-in ones first
     List {
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Show one, and what it needs that is not here
+    /// Show a board, and what it needs that is missing here
     Show(Which),
-    /// Save one
+    /// Save a board
     Add {
-        /// What it is called: small letters, digits, dots, dashes, underscores
+        /// Its name: lowercase letters, digits, dots, dashes, underscores
         #[arg(value_name = "NAME")]
         name: String,
         #[command(flatten)]
         values: Values,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Change one of yours: what is given, and nothing else
+    /// Change one of your boards; what you leave out stays as it is
     Edit {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         values: Values,
-        /// What it should not have any more (repeat)
+        /// A field to clear (repeatable)
         #[arg(long, value_name = "WHAT")]
         clear: Vec<Clear>,
     },
-    /// Save a copy of one, such as of one that ships with Plenary
+    /// Copy a board, for example a built-in one
     Copy {
         #[command(flatten)]
         which: Which,
-        /// What the copy is called, if not "…-copy"
+        /// The copy's name; "…-copy" by default
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         #[command(flatten)]
         values: Values,
     },
-    /// Remove one of yours; sessions convened from it keep what it said
+    /// Remove one of your boards; past sessions keep their own copy
     Remove(Which),
-    /// Write one out as a file to keep and review
+    /// Export a board to a file that you can keep and review
     Export {
         /// The board's name
         #[arg(value_name = "BOARD")]
@@ -75,18 +75,18 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Save a board from its file
+    /// Import a board from a file
     Import {
         /// The file; `-` reads it from standard input
         #[arg(value_name = "FILE")]
         file: String,
-        /// Another name than the file says
+        /// A name other than the file's
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
-        /// Replace a board of that name
+        /// Replace a board of the same name
         #[arg(long)]
         replace: bool,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
@@ -97,63 +97,63 @@ struct Which {
     /// The board's name
     #[arg(value_name = "BOARD")]
     board: String,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 struct Values {
-    /// What people read, if not the name
+    /// Its title; the name by default
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// One line for lists
+    /// One line, shown in lists
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
-    /// An advisor: MODEL, @AGENT, a tier (fast, balanced, strong), person or person:NAME; the
-    /// role may be your own (repeat)
+    /// An advisor: MODEL, @AGENT, a tier (fast, balanced, strong), person or person:NAME; the role
+    /// can be your own (repeatable)
     #[arg(long = "advisor", value_name = "ROLE[=WHO]")]
     advisors: Vec<String>,
-    /// A system prompt instead of the role's own; @FILE reads it from a file (repeat)
+    /// A system prompt in place of the role's; @FILE reads it from a file (repeatable)
     #[arg(long = "system", value_name = "ROLE=TEXT", requires = "advisors")]
     systems: Vec<String>,
-    /// Two letters for a role of your own (repeat)
+    /// Initials for a custom role, two letters (repeatable)
     #[arg(long = "initials", value_name = "ROLE=XY", requires = "advisors")]
     initials: Vec<String>,
-    /// A colour for a role of your own: #00897b (repeat)
+    /// Colour for a custom role: #00897b (repeatable)
     #[arg(long = "colour", value_name = "ROLE=COLOUR", requires = "advisors")]
     colours: Vec<String>,
-    /// A sign for a role of your own (repeat)
+    /// Symbol for a custom role (repeatable)
     #[arg(long = "glyph", value_name = "ROLE=SIGN", requires = "advisors")]
     glyphs: Vec<String>,
-    /// How freely models choose their words, from 0 to 2; ROLE=T for one of them (repeat)
+    /// Temperature, from 0 to 2; ROLE=T for one advisor (repeatable)
     #[arg(long = "temperature", value_name = "[ROLE=]T", requires = "advisors")]
     temperatures: Vec<String>,
-    /// Tokens of one answer; ROLE=N for one advisor (repeat)
+    /// Tokens per answer; ROLE=N for one advisor (repeatable)
     #[arg(long = "output-tokens", value_name = "[ROLE=]N", requires = "advisors")]
     output_tokens: Vec<String>,
-    /// Ask each model for this many answers at once; ROLE=N for one advisor (repeat)
+    /// Ask each model for this many answers at once; ROLE=N for one advisor (repeatable)
     #[arg(long = "tries", value_name = "[ROLE=]N", requires = "advisors")]
     tries: Vec<String>,
-    /// Who writes the synthesis: a model or a tier
+    /// The model or tier that writes the verdict
     #[arg(long, value_name = "MODEL")]
     synthesizer: Option<String>,
-    /// Said before what every synthesis is told; `-` reads it from standard input
+    /// Instruction for the verdict; `-` reads it from standard input
     #[arg(long, value_name = "TEXT")]
     synthesis_prompt: Option<String>,
-    /// Synthesize when this many have answered …
+    /// Minimum answers: the verdict is written once this many are in …
     #[arg(long, value_name = "N")]
     quorum: Option<usize>,
-    /// … and the others have had this much longer: 20s, 2m
+    /// … and the rest have had this much longer: 20s, 2m
     #[arg(long, value_name = "TIME", requires = "quorum")]
     grace: Option<String>,
-    /// Let the advisors vote on each point of the synthesis
+    /// Let the advisors vote on each point of the verdict
     #[arg(long)]
     ballot: bool,
-    /// Let people see what the others say before they have answered themselves
+    /// Show people the other answers before they give their own
     #[arg(long)]
     open_answers: bool,
-    /// The language that all answer in
+    /// The language to answer in
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<String>,
     #[command(flatten)]
@@ -203,7 +203,7 @@ impl Command {
                 clear.into_iter().for_each(|what| what.from(&mut body));
                 let edited = api.patch(&which.path(), &body.into()).await;
                 let board: Value = edited.map_err(|error| which.copy_instead(error))?;
-                which.print(&board, &format!("{} is changed.", word(&board, "name")));
+                which.print(&board, &format!("Changed {}.", word(&board, "name")));
                 if !which.json {
                     lacks(&board);
                 }
@@ -227,7 +227,7 @@ impl Command {
                     Some(path) => {
                         let written = std::fs::write(&path, &file);
                         written.map_err(|error| {
-                            usage(format!("{} cannot be written: {error}", path.display()))
+                            usage(format!("cannot write {}: {error}", path.display()))
                         })?;
                         terminal::note(&format!("Written to {}.", path.display()));
                     }
@@ -238,7 +238,7 @@ impl Command {
                 let text = match file.as_str() {
                     "-" => text("-")?,
                     path => std::fs::read_to_string(path)
-                        .map_err(|error| usage(format!("{path} cannot be read: {error}")))?,
+                        .map_err(|error| usage(format!("cannot read {path}: {error}")))?,
                 };
                 let mut body = json!({ "file": text, "replace": replace });
                 if let Some(name) = name {
@@ -279,7 +279,7 @@ impl Which {
 fn replace_or_rename(error: ApiError) -> ApiError {
     match error.code == "taken" {
         true => {
-            let hint = "Add --replace to replace it, or --name NAME to save it under another.";
+            let hint = "Add --replace to replace it, or --name NAME to save it under another name.";
             ApiError { hint: Some(hint.to_owned()), ..error }
         }
         false => error,
@@ -293,7 +293,7 @@ impl Values {
         if !self.advisors.is_empty() {
             body.insert("seats".into(), json!(self.seats()?));
         } else if self.limit.names_seats() {
-            return Err(usage("--budget ROLE=AMOUNT belongs to an --advisor"));
+            return Err(usage("--budget ROLE=AMOUNT needs an --advisor of that role"));
         }
         body.extend(self.title.map(|title| ("title".into(), json!(title))));
         body.extend(self.description.map(|about| ("description".into(), json!(about))));
@@ -401,7 +401,7 @@ async fn list(api: &Api, json: bool) -> Result<(), ApiError> {
         terminal::say(format!("{:<widest$}  {about}", word(board, "name")).trim_end());
     }
     if boards.iter().all(|board| board["isBuiltIn"] == true) {
-        terminal::note("All of them ship with Plenary. Save your own: plenary boards add NAME");
+        terminal::note("All of these are built in. Save your own: plenary boards add NAME");
     }
     Ok(())
 }
@@ -427,7 +427,7 @@ fn saved(board: &Value, json: bool) {
         return;
     }
     let name = word(board, "name");
-    terminal::say(&format!("{name} is saved."));
+    terminal::say(&format!("Saved {name}."));
     lacks(board);
     terminal::note(&format!("  → plenary ask --board {name} \"…\""));
 }
@@ -439,7 +439,7 @@ fn lacks(board: &Value) {
 }
 
 fn show(board: &Value) {
-    let built_in = if board["isBuiltIn"] == true { ", ships with Plenary" } else { "" };
+    let built_in = if board["isBuiltIn"] == true { ", built-in" } else { "" };
     terminal::say(&format!("{} ({}{built_in})", word(board, "title"), word(board, "name")));
     let about = word(board, "description");
     if !about.is_empty() {
@@ -457,12 +457,12 @@ fn show(board: &Value) {
     let synthesis = &board["synthesis"];
     let quorum = board["quorum"]["need"].as_u64().map(|need| {
         let grace = board["quorum"]["graceSeconds"].as_f64().unwrap_or_default();
-        format!("{need}, then {grace} s for the others")
+        format!("{need}, then {grace} s for the rest")
     });
     let rows = [
-        ("synthesis", Some(who(synthesis)).filter(|_| synthesis.is_object())),
-        ("quorum", quorum),
-        ("ballot", yes("ballot")),
+        ("verdict", Some(who(synthesis)).filter(|_| synthesis.is_object())),
+        ("minimum", quorum),
+        ("votes", yes("ballot")),
         ("open answers", yes("openAnswers")),
         ("language", board["language"].as_str().map(clean)),
         ("budget", Some(spends(&board["budget"])).filter(|spends| !spends.is_empty())),
@@ -492,9 +492,9 @@ fn who(seat: &Value) -> String {
     let parts = [
         Some(sits),
         number("temperature", "temperature"),
-        number("outputTokens", "output tokens"),
-        number("tries", "tries"),
-        prompt.map(|_| "prompt of its own".to_owned()),
+        number("outputTokens", "tokens per answer"),
+        number("tries", "answers at once"),
+        prompt.map(|_| "custom prompt".to_owned()),
         Some(spends(&seat["budget"])).filter(|spends| !spends.is_empty()),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -12,11 +12,11 @@ use crate::rounded::{self, count};
 /// What a session and its seats may spend.
 #[derive(Args)]
 pub struct Limit {
-    /// What it may spend: money, tokens or time, such as 0.50usd, 20ktok, 90s; SEAT=AMOUNT
-    /// for what one seat of it may (repeat)
+    /// Budget in money, tokens or time, such as 0.50usd, 20ktok, 90s; SEAT=AMOUNT for one seat
+    /// (repeatable)
     #[arg(long = "budget", value_name = "[SEAT=]AMOUNT")]
     budget: Vec<String>,
-    /// Stop when the budget is spent, instead of finishing with what is there
+    /// Stop when the budget runs out, instead of concluding from what there is
     #[arg(long, requires = "budget")]
     stop_when_spent: bool,
 }
@@ -100,7 +100,7 @@ pub fn read(written: &[String], stop: bool) -> Result<Option<Value>, ApiError> {
         })?;
         for (field, value) in fields {
             if budget.insert(field.to_owned(), value).is_some() {
-                return Err(usage(format!("--budget {part}: this was said before")));
+                return Err(usage(format!("--budget {part}: given twice")));
             }
         }
     }

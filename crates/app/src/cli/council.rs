@@ -32,7 +32,7 @@ enum Command {
     Open(Open),
     /// List councils, newest first
     List(Listing),
-    /// Post; members with a model answer what is addressed to them
+    /// Post; members with a model answer when a post addresses them
     Post(Post),
     /// Read the thread
     Read(Read),
@@ -42,18 +42,18 @@ enum Command {
     Close {
         #[command(flatten)]
         which: Which,
-        /// What came of it
+        /// The outcome
         #[arg(long, value_name = "TEXT")]
         summary: Option<String>,
-        /// The token that opening it returned, where you are not who opened it
+        /// The token returned on opening it, if you did not open it
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
     },
-    /// Renew a sender's lost token, as the operator of the server; earlier ones are refused
+    /// Replace a sender's lost token (for the operator of the server); earlier ones stop working
     Token {
         #[command(flatten)]
         which: Which,
-        /// Who has lost it
+        /// Whose token was lost
         #[arg(long = "for", value_name = "NAME")]
         sender: String,
     },
@@ -64,7 +64,7 @@ struct Which {
     /// The council's name
     #[arg(value_name = "COUNCIL")]
     name: String,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -76,13 +76,13 @@ struct Open {
     /// What it is for, and how its members should talk; `-` reads it from standard input
     #[arg(value_name = "CHARTER")]
     charter: String,
-    /// A member; one with a model answers automatically (repeat)
+    /// A member; one with a model answers automatically (repeatable)
     #[arg(long = "member", value_name = "NAME[=MODEL]")]
     members: Vec<String>,
-    /// Who a member is, for its model (repeat)
+    /// A member's persona, sent to its model (repeatable)
     #[arg(long = "persona", value_name = "NAME=TEXT")]
     personas: Vec<String>,
-    /// The project that it belongs to
+    /// The project it belongs to
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     #[command(flatten)]
@@ -96,16 +96,16 @@ struct Edit {
     /// A new charter; `-` reads it from standard input
     #[arg(long, value_name = "CHARTER")]
     charter: Option<String>,
-    /// A new member; one with a model answers automatically (repeat)
+    /// A new member; one with a model answers automatically (repeatable)
     #[arg(long = "add", value_name = "NAME[=MODEL]")]
     members: Vec<String>,
-    /// Who a new member is, for its model (repeat)
+    /// A new member's persona, sent to its model (repeatable)
     #[arg(long = "persona", value_name = "NAME=TEXT")]
     personas: Vec<String>,
-    /// Remove a member; an answer that it is writing is dropped (repeat)
+    /// Remove a member; an answer in progress is dropped (repeatable)
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
-    /// The token that opening it returned, where you are not who opened it
+    /// The token returned on opening it, if you did not open it
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
 }
@@ -114,15 +114,15 @@ struct Edit {
 struct Post {
     #[command(flatten)]
     which: Which,
-    /// `@name` addresses a member, nobody or `@all` everybody; `-` reads standard input
+    /// `@name` asks one member; no name, or `@all`, asks everyone; `-` reads standard input
     #[arg(value_name = "TEXT")]
     body: String,
     #[command(flatten)]
     me: Me,
-    /// The number of an earlier post that it answers
+    /// The number of the post you reply to
     #[arg(long, value_name = "N")]
     reply_to: Option<u64>,
-    /// Wait for the members' answers and print them as they come
+    /// Wait for the members' answers and print them as they arrive
     #[arg(long)]
     wait: bool,
 }
@@ -134,10 +134,10 @@ struct Read {
     /// Only posts after this one
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     since: u64,
-    /// How long to wait for a post when there is none: 30s, 5m
+    /// How long to wait for a new post: 30s, 5m
     #[arg(long, value_name = "TIME", conflicts_with = "follow")]
     wait: Option<String>,
-    /// Go on reading until the council is closed
+    /// Keep reading until the council is closed
     #[arg(long)]
     follow: bool,
 }
@@ -172,7 +172,7 @@ impl Command {
         match self {
             Command::Open(open) => open.run(api).await,
             Command::List(list) => {
-                let empty = "No councils. Open one: plenary council open NAME \"CHARTER\"";
+                let empty = "No councils yet. Open one: plenary council open NAME \"CHARTER\"";
                 list.named(api, KIND, empty).await
             }
             Command::Post(post) => post.run(reach, kept).await,
@@ -188,7 +188,7 @@ impl Command {
                 let api = api.with_agent(token);
                 let body = given([("summary", json!(summary))]);
                 let reply: Value = api.post(&which.path("/close"), &body).await?;
-                which.print(&reply, &format!("{} is closed.", which.name));
+                which.print(&reply, &format!("Closed {}.", which.name));
                 Ok(exit::DONE)
             }
         }
@@ -206,7 +206,7 @@ impl Open {
         ]);
         let reply: Value = api.post("/api/councils", &body).await?;
         let name = &self.which.name;
-        self.which.print(&reply, &format!("{name} is open{}.", with(&reply)));
+        self.which.print(&reply, &format!("Opened {name}{}.", with(&reply)));
         if !self.which.json {
             terminal::note(&format!("  → plenary council post {name} --as YOU \"…\" --wait"));
         }
@@ -232,7 +232,7 @@ fn members(members: &[String], personas: &[String]) -> Result<Vec<Value>, ApiErr
             .split_once('=')
             .ok_or_else(|| usage(format!("--persona {written}: write NAME=TEXT")))?;
         let member = members.iter_mut().find(|member| member["name"] == name);
-        let unknown = || usage(format!("--persona {name}=…: no member is called {name}"));
+        let unknown = || usage(format!("--persona {name}=…: there is no member {name}"));
         member.ok_or_else(unknown)?["persona"] = json!(persona);
     }
     Ok(members)
@@ -267,7 +267,7 @@ impl Edit {
         let api = api.with_agent(self.token);
         let reply: Value = api.patch(&self.which.path(""), &body).await?;
         let name = &self.which.name;
-        self.which.print(&reply, &format!("{name} is changed{}.", with(&reply)));
+        self.which.print(&reply, &format!("Changed {name}{}.", with(&reply)));
         Ok(exit::DONE)
     }
 }
@@ -310,7 +310,7 @@ impl Post {
         let (name, since) = (&self.which.name, posted.sequence);
         let ended = ended.map_err(|error| ApiError {
             hint: Some(format!(
-                "It is posted. Read on: plenary council read {name} --since {since}"
+                "Your post was sent. Read on: plenary council read {name} --since {since}"
             )),
             ..error
         });
@@ -354,7 +354,9 @@ impl Posted {
         terminal::say(&format!("Posted as {number}{will}."));
         if !self.left_out.is_empty() {
             let left_out = clean(&self.left_out.join(", "));
-            terminal::note(&format!("Too many at once; these will not answer: {left_out}"));
+            terminal::note(&format!(
+                "One post can ask at most five members; not asked: {left_out}"
+            ));
         }
         if !self.addressed.is_empty() && !waits {
             let read = format!("plenary council read {council} --since {number} --wait 2m");
@@ -374,7 +376,7 @@ impl Read {
         if self.which.json {
             print_json(&page);
         } else if thread.is_empty() {
-            terminal::note("Nothing to read.");
+            terminal::note("No new posts.");
         }
         if let Some(member) = page["answering"].as_str().filter(|_| !self.which.json) {
             terminal::note(&format!("{} is answering.", clean(member)));

@@ -29,45 +29,45 @@ use crate::{context, weights};
 
 #[derive(Args)]
 pub struct Discuss {
-    /// What it is about; `-` reads it from standard input
+    /// What to discuss; `-` reads it from standard input
     #[arg(value_name = "TOPIC")]
     topic: String,
-    /// What it is for; deliberation by default
+    /// The format; deliberation by default
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<FormatName>,
-    /// Who leads: an agent's id or name; AGENT=MODEL for another model than its own, and
-    /// for a name that no agent has
+    /// Who leads: an agent's id or name; AGENT=MODEL uses another model, or makes up an agent of
+    /// that name
     #[arg(long, value_name = "AGENT[=MODEL]", conflicts_with = "lead_as")]
     facilitator: Option<String>,
-    /// You lead, by this name: you choose who speaks, what they are asked, and when to end
+    /// Lead it yourself, under this name: you choose who speaks, what they are asked, and when to
+    /// conclude
     #[arg(long, value_name = "NAME")]
     lead_as: Option<String>,
-    /// Who takes part: an agent's id or name; AGENT=MODEL for another model than its own,
-    /// and for a name that no agent has; ROLE is participant, observer or devil_advocate
-    /// (repeat)
+    /// A participant: an agent's id or name; AGENT=MODEL uses another model, or makes up an agent
+    /// of that name; ROLE is participant, observer or devil_advocate (repeatable)
     #[arg(long = "with", value_name = "AGENT[=MODEL][:ROLE]")]
     with: Vec<String>,
-    /// A person who takes part (repeat)
+    /// A person who takes part (repeatable)
     #[arg(long = "person", value_name = "NAME[:ROLE]")]
     persons: Vec<String>,
-    /// Maximum turns; whoever leads may end earlier. 5 by default
+    /// Maximum rounds; the facilitator may conclude earlier. 5 by default
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
-    /// The model for everybody without one of their own
+    /// The model for everyone who has none of their own
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// A file that belongs to the topic: text, Markdown, code, PDF (repeat)
+    /// A file to attach: text, Markdown, code or PDF (repeatable)
     #[arg(long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     limit: Limit,
-    /// What lists call it; made from the topic by default
+    /// Its name in lists; taken from the topic by default
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// The project that it belongs to
+    /// The project it belongs to
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// Only prepare it: say what it may take, and how to start it
+    /// Only save a draft: show its estimate and how to start it
     #[arg(long)]
     draft: bool,
     #[command(flatten)]
@@ -213,8 +213,8 @@ fn end(followed: &Followed, quiet: bool) -> u8 {
     let discussion = &followed.discussion;
     let resume = format!("plenary sessions resume {}", discussion.id);
     let rests = |how: &str| {
-        terminal::note(&format!("{how} Due next: {}", timeline::due(discussion)));
-        terminal::note(&format!("Go on with: {resume}"));
+        terminal::note(&format!("{how} Next: {}", timeline::due(discussion)));
+        terminal::note(&format!("Resume: {resume}"));
         exit::INTERRUPTED
     };
     match discussion.status {
@@ -230,9 +230,9 @@ fn end(followed: &Followed, quiet: bool) -> u8 {
             exit::DONE
         }
         Status::Paused => rests("Paused."),
-        Status::Stopped => rests("Stopped; what had arrived is kept."),
+        Status::Stopped => rests("Stopped; what has arrived is kept."),
         Status::Failed | Status::Draft | Status::Active | Status::Pausing => {
-            let why = discussion.problem.as_deref().unwrap_or("The discussion did not go on.");
+            let why = discussion.problem.as_deref().unwrap_or("The discussion stopped.");
             terminal::complain(&clean(why), Some(&resume));
             if followed.unreachable { exit::NO_MODEL } else { exit::FAILED }
         }

@@ -14,7 +14,7 @@ pub struct Doctor {}
 
 /// A configuration that cannot be read ends the examination.
 pub fn broken(problem: &str) -> u8 {
-    bad("configuration", problem, "Mend the file, or move it away to use the defaults.");
+    bad("configuration", problem, "Fix the file, or move it away to use the defaults.");
     exit::FAILED
 }
 
@@ -26,7 +26,7 @@ impl Doctor {
         match &config.ignored {
             Some(ignored) => bad("configuration", &ignored.problem(), ignored.hint()),
             None if config.files.is_empty() => {
-                good("configuration", "no plenary.toml; the defaults are used");
+                good("configuration", "no plenary.toml; using the defaults");
             }
             None => {}
         }
@@ -44,8 +44,8 @@ impl Doctor {
             Err(error) => {
                 let hint = error.hint.as_deref();
                 let hint = hint.unwrap_or(match config.database {
-                    Some(_) => "docs/many-nodes.md says how to set a database up.",
-                    None => "Check the folder's owner, its rights and the disk.",
+                    Some(_) => "See docs/many-nodes.md for how to set up a database.",
+                    None => "Check the folder's owner and permissions, and the disk.",
                 });
                 bad("store", &error.message, hint);
                 return Ok(exit::FAILED);
@@ -56,8 +56,8 @@ impl Doctor {
             Err(error) => bad(
                 "store",
                 &error.message,
-                "Is the disk full, or was the folder removed? A server's log says more, and \
-                 `plenary store check` looks through what is stored.",
+                "Is the disk full, or was the folder removed? See the server's log, or run \
+                 `plenary store check`.",
             ),
         }
         // Where a server was named, only its operator is told.
@@ -66,31 +66,46 @@ impl Doctor {
         }
         let providers: Vec<Value> = reach.api.get("/api/providers").await?;
         reach.close().await;
-        let mut models = 0;
-        for provider in &providers {
-            let text = |key: &str| terminal::clean(provider[key].as_str().unwrap_or_default());
-            let name = format!("provider {}", text("name"));
-            let count = provider["models"].as_array().map_or(0, Vec::len);
-            models += count;
-            match (provider["ready"] == true, count) {
-                (true, 0) => bad(&name, "it answers, but has no models", "Pull or add one."),
-                (true, _) => good(&name, &format!("{count} models at {}", text("place"))),
-                (false, _) => bad(&name, &text("problem"), &text("hint")),
-            }
-        }
+        let models = examine(&providers);
         if models == 0 {
-            bad("models", "none can be used, so no board can be convened", words::NO_MODEL);
+            bad("models", "none available, so no board can be convened", words::NO_MODEL);
             return Ok(exit::NO_MODEL);
         }
         Ok(exit::DONE)
     }
 }
 
+/// Tells of each provider, and counts their models.
+fn examine(providers: &[Value]) -> usize {
+    let count = |provider: &Value| provider["models"].as_array().map_or(0, Vec::len);
+    let models: usize = providers.iter().map(count).sum();
+    for provider in providers {
+        let text = |key: &str| terminal::clean(provider[key].as_str().unwrap_or_default());
+        let name = format!("provider {}", text("name"));
+        let place = match text("kind").as_str() {
+            "local" => "in this program".to_owned(),
+            _ => format!("at {}", text("place")),
+        };
+        // These two are looked for whether anybody wants them or not.
+        let is_usual = matches!(text("kind").as_str(), "ollama" | "local");
+        match (provider["ready"] == true, count(provider)) {
+            (true, 0) => bad(&name, "connected, but it has no models yet", "Download or add one."),
+            (true, 1) => good(&name, &format!("1 model {place}")),
+            (true, many) => good(&name, &format!("{many} models {place}")),
+            (false, _) if is_usual && models > 0 => {
+                minor(&name, &text("problem"), &text("hint"));
+            }
+            (false, _) => bad(&name, &text("problem"), &text("hint")),
+        }
+    }
+    models
+}
+
 fn counted(nodes: Vec<Value>) -> String {
     match nodes.iter().filter(|node| node["state"] == "live").count() {
-        0 => "none is running; `plenary serve` starts one".to_owned(),
-        1 => "1 is running".to_owned(),
-        many => format!("{many} are running"),
+        0 => "none running; start one with `plenary serve`".to_owned(),
+        1 => "1 running".to_owned(),
+        many => format!("{many} running"),
     }
 }
 
@@ -98,6 +113,11 @@ fn good(what: &str, found: &str) {
     terminal::say(&format!("ok    {what}: {found}"));
 }
 
+/// Something that is not there, and that nobody may miss.
+fn minor(what: &str, problem: &str, hint: &str) {
+    terminal::say(&format!("note  {what}: {problem}\n      → {hint}"));
+}
+
 fn bad(what: &str, problem: &str, hint: &str) {
-    terminal::say(&format!("wrong {what}: {problem}\n      → {hint}"));
+    terminal::say(&format!("error {what}: {problem}\n      → {hint}"));
 }

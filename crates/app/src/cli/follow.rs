@@ -116,7 +116,7 @@ impl Following<'_, '_> {
                     let id = &self.board.id;
                     return Err(ApiError {
                         hint: Some(format!("Follow it again: plenary sessions resume {id}")),
-                        ..ApiError::new("unreachable", "the server has gone away")
+                        ..ApiError::new("unreachable", "the connection to the server was lost")
                     });
                 }
             }
@@ -154,7 +154,7 @@ impl Following<'_, '_> {
             }
             tokio::select! {
                 event = events.next() => {
-                    let broken = || ApiError::new("unreachable", "the server has gone away");
+                    let broken = || ApiError::new("unreachable", "the connection to the server was lost");
                     let event = event.ok_or_else(broken)??;
                     let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
                     match event.id {

@@ -3,25 +3,26 @@
 use clap::Args;
 use serde_json::Value;
 
+use super::board::status_word;
 use super::{exit, print_json};
 use crate::api::{Api, ApiError, encode};
 use crate::terminal::{self, clean};
 
 #[derive(Args, Clone)]
 pub struct Listing {
-    /// Only those that contain all these words
+    /// Only sessions that contain all these words
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
-    /// Only this status, such as closed, stopped, open, blind, archived
+    /// Only this status, such as stopped, open or archived; a board that is done is `closed`
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
-    /// Only what belongs to this project
+    /// Only this project
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
     /// How many
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=200))]
     limit: u32,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -56,11 +57,11 @@ impl Listing {
         let filtered = !self.words.is_empty() || self.status.is_some() || self.project.is_some();
         let total = page["meta"]["total"].as_u64().unwrap_or(0);
         if rows.is_empty() && filtered {
-            terminal::note("None fits.");
+            terminal::note("No sessions match.");
         } else if rows.is_empty() {
             terminal::note(empty);
         } else if total > rows.len() as u64 {
-            terminal::note(&format!("{} of {total}; see more with --limit", rows.len()));
+            terminal::note(&format!("{} of {total}; show more with --limit", rows.len()));
         }
         Ok(exit::DONE)
     }
@@ -94,7 +95,8 @@ fn by_id(row: &Value) -> String {
     let title = if name.is_empty() { title } else { format!("{name} · {title}") };
     let title = if row["imported"] == true { format!("(imported) {title}") } else { title };
     let title = if row["pinned"] == true { format!("(pinned) {title}") } else { title };
-    let (kind, status) = (text(row, "kind"), text(row, "status"));
+    let kind = text(row, "kind");
+    let status = status_word(&kind, &text(row, "status"));
     format!("{short}  {}  {kind:<10}  {status:<12}  {title}", when(row))
 }
 

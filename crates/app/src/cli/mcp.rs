@@ -48,7 +48,7 @@ impl Mcp {
         log::start().map_err(usage)?;
         if std::io::stdin().is_terminal() {
             terminal::note(
-                "Speaking MCP on standard input and output. An agent starts this by itself, \
+                "Speaking MCP on standard input and output. Agents start this command themselves, \
                  for example: claude mcp add plenary -- plenary mcp",
             );
         }
@@ -152,7 +152,7 @@ impl Way {
         }
         drop(reached);
         let gone =
-            || ApiError::new("unreachable", "The process that holds the data folder is gone.");
+            || ApiError::new("unreachable", "The process that held the data folder has ended.");
         reply.and_then(|_| Err(gone()))
     }
 
@@ -168,7 +168,7 @@ impl Way {
 
     async fn find(&self) -> Result<Reach, ApiError> {
         if self.clock.ticks() < self.given.load(Relaxed) {
-            let taking = || ApiError::new("in-use", "A server is taking the data folder over.");
+            let taking = || ApiError::new("in-use", "A server is taking over the data folder.");
             return Reach::through(&self.config)?.ok_or_else(taking);
         }
         Reach::stay(&self.config, COMMAND).await

@@ -10,10 +10,10 @@ use crate::tokens::{Kept, Place};
 
 #[derive(Args)]
 pub struct Me {
-    /// Your name there; it may be left out where you have only one
+    /// Your name there; not needed if you have only one
     #[arg(id = "as", long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// The agent's token, where it is not kept on this machine [env: PLENARY_AGENT_TOKEN]
+    /// The agent token, if this machine does not have it [env: PLENARY_AGENT_TOKEN]
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
 }
@@ -35,7 +35,7 @@ pub fn renewed(
     terminal::say(&clean(token));
     let name = clean(name);
     terminal::note(&format!(
-        "{name} has a new token; earlier ones are refused. It is kept here: --as {name}"
+        "{name} has a new token; earlier ones no longer work. It is kept here: use --as {name}"
     ));
     Ok(())
 }
@@ -58,9 +58,9 @@ impl Me {
         api.get::<Value>(&format!("/api/{kind}s/{}", encode(room))).await?;
         let (message, name) = match &found {
             Some(found) => {
-                (format!("no token of {} for {room} is kept here", found.name), &*found.name)
+                (format!("there is no token for {} on {room} here", found.name), &*found.name)
             }
-            None => (format!("you are not registered on {room} yet"), "NAME"),
+            None => (format!("you have not joined {room} yet"), "NAME"),
         };
         let lost = match &found {
             Some(_) => format!("; if it was lost: plenary {kind} token {room} --for {name}"),
@@ -79,7 +79,7 @@ impl Me {
             if all.len() > 1 {
                 let names: Vec<&str> = all.iter().map(|agent| agent.name.as_str()).collect();
                 let names = names.join(", --as ");
-                terminal::note(&format!("(as an outsider; to see more: --as {names})"));
+                terminal::note(&format!("(just looking; to see more: --as {names})"));
                 return Ok(None);
             }
         }
@@ -88,7 +88,7 @@ impl Me {
             Some(Found { token: Some(token), .. }) => Ok(Some(token)),
             Some(Found { name, token: None }) => {
                 let Place { kind, room } = place;
-                let message = format!("no token of {name} for {room} is kept here");
+                let message = format!("there is no token for {name} on {room} here");
                 let hint =
                     format!("Leave out --as, or: plenary {kind} register {room} --as {name}");
                 Err(ApiError { hint: Some(hint), ..usage(message) })

@@ -31,11 +31,11 @@ pub struct Models {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Fetch a model that runs inside this program
+    /// Download a model that runs inside Plenary
     Pull(Pull),
-    /// Stop using a model that was pulled
+    /// Stop using a downloaded model
     Remove(Remove),
-    /// What models cost, and who says so
+    /// Show what models cost, and where the prices come from
     Prices(Prices),
 }
 
@@ -50,9 +50,9 @@ struct Prices {
 
 #[derive(Subcommand)]
 enum PricesCommand {
-    /// Take prices and context windows from LiteLLM's model_prices_and_context_window.json
+    /// Import prices and context windows from LiteLLM's model_prices_and_context_window.json
     Import { file: PathBuf },
-    /// Forget the list that was imported
+    /// Remove the imported list
     Clear,
 }
 
@@ -92,26 +92,26 @@ impl Prices {
         match &self.command {
             Some(_) if config.server.is_some() => {
                 return Err(usage(
-                    "prices are imported where the server runs; do it there, without --server",
+                    "import prices on the machine that runs the server, without --server",
                 ));
             }
             Some(PricesCommand::Import { file }) => {
                 let (sheet, left_out) = prices::import(&config.home, file).map_err(wrong)?;
                 let taken = count(sheet.models.len() as u64);
-                terminal::say(&format!("Took prices and windows of {taken} models."));
+                terminal::say(&format!("Imported prices and context windows for {taken} models."));
                 let say = |left: usize, why: &str| {
                     if left > 0 {
-                        terminal::say(&format!("Left out {}: {why}.", count(left as u64)));
+                        terminal::say(&format!("Skipped {}: {why}.", count(left as u64)));
                     }
                 };
-                say(left_out.silent, "they do something else than talk");
-                say(left_out.unclear, "neither a price nor a window could be read");
+                say(left_out.silent, "not chat models");
+                say(left_out.unclear, "no price or context window found");
                 return Ok(exit::DONE);
             }
             Some(PricesCommand::Clear) => {
                 let was_there = prices::clear(&config.home).map_err(wrong)?;
                 let said =
-                    if was_there { "The imported list is gone." } else { "No list was imported." };
+                    if was_there { "Removed the imported list." } else { "No list was imported." };
                 terminal::say(said);
                 return Ok(exit::DONE);
             }
@@ -127,7 +127,7 @@ impl Prices {
             return Ok(exit::DONE);
         }
         if priced.is_empty() {
-            terminal::say("No price is known of any model that can be used now.");
+            terminal::say("No prices are known for the models available now.");
         }
         for model in priced.into_iter().filter_map(|model| serde_json::from_value(model).ok()) {
             let model: Model = model;
@@ -189,7 +189,7 @@ impl Model {
     fn said(&self) -> Option<String> {
         let window = self.window.as_ref().map(|window| {
             let from = from(&window.source, self.provider(), window.said_on);
-            format!("takes {} tokens ({from})", count(window.tokens))
+            format!("{} tokens of context ({from})", count(window.tokens))
         });
         let price = self.price.as_ref().map(|price| price.said(self.provider()));
         let told: Vec<String> = [window, price].into_iter().flatten().collect();
@@ -198,17 +198,20 @@ impl Model {
 }
 
 impl Price {
-    /// `0.15 in, 0.60 out, 0.075 cached USD for a million (openrouter, 17 Nov 2026)`.
+    /// `0.15 in, 0.60 out, 0.075 cached USD per million tokens (openrouter, 17 Nov 2026)`.
     fn said(&self, provider: &str) -> String {
         let from = from(&self.source, provider, self.said_on);
         if self.input == 0.0 && self.output == 0.0 {
-            return format!("costs nothing ({from})");
+            return format!("free ({from})");
         }
         let one = |amount: f64| if amount > 0.0 { money(amount, None) } else { "0".to_owned() };
         let cached = self.cached.map(|cached| format!(", {} cached", one(cached)));
         let (input, output, cached) =
             (one(self.input), one(self.output), cached.unwrap_or_default());
-        format!("{input} in, {output} out{cached} {} for a million ({from})", clean(&self.currency))
+        format!(
+            "{input} in, {output} out{cached} {} per million tokens ({from})",
+            clean(&self.currency)
+        )
     }
 }
 
@@ -242,7 +245,10 @@ fn print_tiers(tiers: &[Value]) {
 fn print(providers: &[Value], known: &[Model]) {
     for provider in providers {
         let text = |key: &str| clean(provider[key].as_str().unwrap_or_default());
-        let place = format!("{} at {}", text("kind"), text("place"));
+        let place = match text("kind").as_str() {
+            "local" => "in this program".to_owned(),
+            kind => format!("{kind} at {}", text("place")),
+        };
         if provider["ready"] == true {
             terminal::say(&format!("{}  ({place})", text("name")));
             let models = provider["models"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -260,7 +266,7 @@ fn print(providers: &[Value], known: &[Model]) {
                 terminal::say(&format!("  {}", clean(note)));
             }
         } else {
-            terminal::say(&format!("{}  ({place}) cannot be used", text("name")));
+            terminal::say(&format!("{}  ({place}) is not ready", text("name")));
             terminal::say(&format!("  {}", text("problem")));
             terminal::say(&format!("  → {}", text("hint")));
         }

@@ -11,7 +11,7 @@ use crate::terminal::{self, clean};
 
 #[derive(Args)]
 pub struct Nodes {
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -28,7 +28,7 @@ impl Nodes {
         }
         nodes.iter().for_each(|node| terminal::say(&line(node)));
         if nodes.is_empty() {
-            terminal::note("No node is running. Start one with `plenary serve`.");
+            terminal::note("No nodes are running. Start one with `plenary serve`.");
         }
         Ok(exit::DONE)
     }

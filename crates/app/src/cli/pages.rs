@@ -1,4 +1,4 @@
-//! `plenary completions` and the manual pages, which only packages bring: see `packaging/`.
+//! `plenary completions` and the manual pages, for whatever is installed: see `packaging/`.
 
 use std::io;
 use std::path::{Path, PathBuf};

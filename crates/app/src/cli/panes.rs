@@ -207,7 +207,7 @@ fn footer(board: &Board, look: &Look<'_>, hidden: usize) -> Vec<Span<'static>> {
         return vec![Span::raw(format!("{voted} of {all} have voted · Ctrl-C stop"))];
     }
     let done = board.advisors.iter().filter(|a| a.said.status == "done").count();
-    let mut text = format!("{done} of {} answered · Ctrl-C stop", board.advisors.len());
+    let mut text = format!("{done} of {} finished · Ctrl-C stop", board.advisors.len());
     if board.allowed.iter().any(|allowed| allowed == "synthesize") {
         text.push_str(" · s synthesize now");
     }
@@ -233,7 +233,7 @@ fn panes(board: &Board) -> Vec<Pane<'_>> {
         })
         .collect();
     panes.extend(board.syntheses.last().map(|synthesis| Pane {
-        name: "Synthesis".into(),
+        name: "Verdict".into(),
         who: clean(&synthesis.model),
         colour: Color::Green,
         said: &synthesis.said,

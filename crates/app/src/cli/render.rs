@@ -72,7 +72,7 @@ pub fn footer(board: &Board) -> String {
     let mut out = format!("session {}", board.id);
     if let Some(at) = board.imported_at.as_deref() {
         let day = at.get(..10).unwrap_or(at);
-        let _ = write!(out, " · imported on {}, held elsewhere", clean(day));
+        let _ = write!(out, " · imported on {}", clean(day));
     }
     let cost = board.cost.map(|cost| rounded::money(cost, board.currency.as_deref()));
     let budget = board.budget.as_ref().map(Budget::in_words);
@@ -112,21 +112,22 @@ pub fn synthesis(board: &Board, synthesis: &Synthesis, paper: Paper) -> String {
     let currency = board.currency.as_deref();
     let model = clean(&synthesis.model);
     let head = match synthesis.number {
-        1 => format!("Synthesis · {model} · {}", synthesis.said.state()),
-        n => format!("Synthesis {n} · {model} · {}", synthesis.said.state()),
+        1 => format!("Verdict · {model} · {}", synthesis.said.state()),
+        n => format!("Verdict v{n} · {model} · {}", synthesis.said.state()),
     };
     let head = synthesis.said.spent.after(&head, currency);
     let mut notes = vec![];
-    notes.extend(synthesis.instruction.as_ref().map(|text| format!("Asked for: {}", clean(text))));
+    notes
+        .extend(synthesis.instruction.as_ref().map(|text| format!("Instruction: {}", clean(text))));
     notes.extend(synthesis.degraded.clone());
     for failed in &synthesis.failed_before {
         let (model, message) = (clean(&failed.model), clean(&failed.error.message));
         let took = failed.spent.in_words(currency);
         let took = took.map(|took| format!(" ({took})")).unwrap_or_default();
-        notes.push(format!("{model} was tried before: {message}{took}"));
+        notes.push(format!("{model} failed first: {message}{took}"));
     }
     if synthesis.headings.as_deref() == Some("missing") {
-        let note = "It came without the four headings and stands as the model wrote it.";
+        let note = "The model did not follow the four sections. This is its text as written.";
         notes.push(note.into());
     }
     let notes: String = notes.iter().map(|note| format!("_{note}_\n\n")).collect();
@@ -137,8 +138,8 @@ pub fn synthesis(board: &Board, synthesis: &Synthesis, paper: Paper) -> String {
 pub fn ballot(board: &Board, synthesis: &Synthesis, paper: Paper) -> Option<String> {
     let body = synthesis.votes.shown(board.currency.as_deref())?;
     let head = match synthesis.number {
-        1 => "Ballot".to_owned(),
-        n => format!("Ballot on synthesis {n}"),
+        1 => "Votes".to_owned(),
+        n => format!("Votes on verdict v{n}"),
     };
     if !paper.ink.is_styled() {
         return Some(paper.section(&head, Color::Green, &body));

@@ -24,8 +24,8 @@ pub struct Serve {
     /// Address to listen on [env: PLENARY_LISTEN] [default: 127.0.0.1:7171]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// A page from elsewhere that may use the server, such as http://localhost:3000; repeat for
-    /// several [env: PLENARY_ALLOWED_ORIGINS]
+    /// A page from another origin that may use the server, such as http://localhost:3000
+    /// (repeatable) [env: PLENARY_ALLOWED_ORIGINS]
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
 }
@@ -59,7 +59,7 @@ impl Serve {
         tracing::info!(address = %held.address, version = env!("CARGO_PKG_VERSION"), "listening");
         terminal::say(&format!("Plenary listens on http://{}", held.address));
         if held.resumed > 0 {
-            terminal::say(&format!("{} unfinished sessions continue", held.resumed));
+            terminal::say(&format!("Resumed {} unfinished sessions", held.resumed));
         }
         interrupt.recv().await;
         held.own.app.engine.drain().await;
@@ -110,19 +110,19 @@ fn held_by_another(config: &Config, error: ApiError) -> ApiError {
     match holder.url.filter(|_| !api::is_suspended(holder.pid)) {
         Some(url) if holder.command == COMMAND => ApiError {
             message: format!(
-                "the data folder {} is served already by process {} ({COMMAND}), at {url}",
+                "the data folder {} is already served by process {} ({COMMAND}), at {url}",
                 config.home.display(),
                 holder.pid
             ),
             hint: Some(
-                "Use that server, or end it first. Another one needs a folder and a port of its \
-                 own: PLENARY_HOME=FOLDER plenary serve --listen 127.0.0.1:0"
+                "Use that server, or stop it first. A second one needs its own folder and port: \
+                 PLENARY_HOME=FOLDER plenary serve --listen 127.0.0.1:0"
                     .into(),
             ),
             ..error
         },
         Some(_) => {
-            ApiError { hint: Some("Start the server again when that has ended.".into()), ..error }
+            ApiError { hint: Some("Start the server when that process has ended.".into()), ..error }
         }
         None => error,
     }

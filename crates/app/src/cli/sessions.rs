@@ -38,22 +38,22 @@ pub struct Sessions {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List sessions of every form, newest first
+    /// List sessions of every kind, newest first
     List {
-        /// Only this form
+        /// Only this kind
         #[arg(long, value_parser = ["boardroom", "discussion", "whiteboard", "council", "workflow"])]
         kind: Option<String>,
         #[command(flatten)]
         list: Listing,
     },
-    /// Show one, with all its answers
+    /// Show a session, with all its answers
     Show {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         output: Output,
     },
-    /// Write one as JSON (a board's can be imported) or Markdown
+    /// Export a session as JSON or Markdown; a board's JSON can be imported
     Export {
         #[command(flatten)]
         which: Which,
@@ -63,17 +63,17 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Import a session from an exported JSON file
+    /// Import a board from an exported JSON file
     Import {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Show the record event by event
+    /// Show a session's record, event by event
     Replay {
         #[command(flatten)]
         which: Which,
     },
-    /// Start a discussion that is a draft
+    /// Start a draft discussion
     Start {
         #[command(flatten)]
         which: Which,
@@ -85,47 +85,47 @@ enum Command {
         #[command(flatten)]
         which: Which,
     },
-    /// Resume one that was paused, stopped, interrupted or failed; follow one that is running
+    /// Resume a session that was paused, stopped, interrupted or failed; follow a running one
     Resume {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         output: Output,
     },
-    /// Stop one that is running; what has arrived is kept
+    /// Stop a running session; what has arrived is kept
     Stop {
         #[command(flatten)]
         which: Which,
-        /// Only this advisor of a board, by the seat's number, or its votes; the others go on
+        /// Stop only this advisor, by its number, or skip its votes; the others continue
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
     },
-    /// Set what one may spend from now on, even if its budget is spent
+    /// Set a session's budget, even if the old one is spent
     Budget {
         #[command(flatten)]
         which: Which,
-        /// Money, tokens or time, such as 0.50usd, 20ktok, 90s (several with commas)
+        /// Money, tokens or time, such as 0.50usd, 20ktok, 90s (separate several with commas)
         #[arg(value_name = "AMOUNT")]
         amount: String,
-        /// Stop when it is spent; otherwise it comes to its end with what is there
+        /// Stop when it runs out, instead of concluding from what there is
         #[arg(long)]
         stop_when_spent: bool,
     },
-    /// Conclude a discussion now, from what has been said
+    /// Conclude a discussion now, from what has been said so far
     Conclude {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         output: Output,
     },
-    /// Add a remark of your own to a discussion, between turns
+    /// Add a remark to a discussion, between turns
     Interject {
         #[command(flatten)]
         which: Which,
         /// What you say; `-` reads it from standard input
         #[arg(value_name = "TEXT")]
         text: String,
-        /// Your name; Operator when absent
+        /// Your name; Operator by default
         #[arg(long = "as", value_name = "NAME")]
         by: Option<String>,
     },
@@ -133,16 +133,16 @@ enum Command {
     Decide {
         #[command(flatten)]
         which: Which,
-        /// Who speaks next: an id, a name or a number of the list
+        /// Who speaks next: an id, a name or a number from the list
         #[arg(long, value_name = "AGENT", required_unless_present = "end", requires = "question")]
         next: Option<String>,
         /// What they are asked
         #[arg(long, value_name = "TEXT", requires = "next")]
         question: Option<String>,
-        /// Enough has been said: go to the conclusion
+        /// Enough has been said: conclude
         #[arg(long, conflicts_with = "next")]
         end: bool,
-        /// Why; everybody reads it
+        /// Why; visible to everyone
         #[arg(long, value_name = "TEXT")]
         reasoning: Option<String>,
         #[command(flatten)]
@@ -150,51 +150,51 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Write another synthesis of a board; earlier ones are kept
+    /// Write another verdict of a board; earlier ones are kept
     Synthesize {
         #[command(flatten)]
         which: Which,
-        /// A model other than the board's synthesizer
+        /// Another model to write it; the board's own by default
         #[arg(long, value_name = "MODEL")]
         model: Option<String>,
-        /// An instruction: "for a board of directors", "in French"
+        /// An instruction, such as "for a board of directors" or "in French"
         #[arg(long, value_name = "TEXT")]
         instruction: Option<String>,
         #[command(flatten)]
         output: Output,
     },
-    /// Ask one advisor of a board again; a new synthesis follows
+    /// Ask one advisor of a board again; a new verdict follows
     Retry {
         #[command(flatten)]
         which: Which,
-        /// The seat's number
+        /// The advisor's number
         #[arg(value_name = "ADVISOR")]
         advisor: u8,
-        /// Another model for this seat
+        /// Another model for this advisor
         #[arg(long, value_name = "MODEL")]
         model: Option<String>,
         #[command(flatten)]
         output: Output,
     },
-    /// Pick one of an advisor's answers; what is made from then on takes no other of it
+    /// Pick one of an advisor's answers; from then on only that one counts
     Pick {
         #[command(flatten)]
         which: Which,
-        /// The seat's number
+        /// The advisor's number
         #[arg(value_name = "ADVISOR")]
         advisor: u8,
-        /// Which of its answers: the number of the try
+        /// The number of the answer
         #[arg(value_name = "TRY")]
         number: u32,
     },
-    /// Give your own answer as an advisor, or take your turn in a discussion
+    /// Answer as an advisor on a board, or take your turn in a discussion
     Reply {
         #[command(flatten)]
         which: Which,
         /// What you say; `-` reads it from standard input
         #[arg(value_name = "TEXT")]
         text: String,
-        /// The seat's number on a board, when you hold several
+        /// Your advisor's number on a board, if you hold several seats
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
         #[command(flatten)]
@@ -202,21 +202,21 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Let the advisors vote on the synthesis of a board that was closed without votes
+    /// Let the advisors vote on the verdict of a board that is done
     Ballot {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         output: Output,
     },
-    /// Give your own votes on the points of a board's synthesis
+    /// Cast your votes on the points of a board's verdict
     Vote {
         #[command(flatten)]
         which: Which,
-        /// A point's number with accept, reject or defer, and why (repeat)
+        /// A point's number with accept, reject or defer, and why (repeatable)
         #[arg(value_name = "POINT=VOTE[: REASON]", required = true)]
         votes: Vec<String>,
-        /// The seat's number, when you hold several
+        /// Your advisor's number, if you hold several seats
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
         #[command(flatten)]
@@ -224,36 +224,36 @@ enum Command {
         #[command(flatten)]
         output: Output,
     },
-    /// Give one another title, for everybody
+    /// Rename a session, for everyone
     Rename {
         #[command(flatten)]
         which: Which,
-        /// The new title; without it, its own again
+        /// The new title; without it, the original one
         #[arg(value_name = "TITLE")]
         title: Option<String>,
-        /// The token that opening it returned, where you are not who opened it
+        /// The token returned on opening it, if you did not open it
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
     },
-    /// Keep one on top of lists on the page
+    /// Pin a session to the top of the lists on the web page
     Pin {
         #[command(flatten)]
         which: Which,
-        /// Do not keep it there any longer
+        /// Unpin it
         #[arg(long)]
         off: bool,
-        /// The token that opening it returned, where you are not who opened it
+        /// The token returned on opening it, if you did not open it
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
     },
-    /// Permanently remove one and its record
+    /// Permanently remove a session and its record
     Remove {
         #[command(flatten)]
         which: Which,
         /// Remove it without asking
         #[arg(long)]
         yes: bool,
-        /// The token that opening it returned, where you are not who opened it
+        /// The token returned on opening it, if you did not open it
         #[arg(long, value_name = "TOKEN")]
         token: Option<String>,
     },
@@ -262,14 +262,15 @@ enum Command {
 /// What shows that a seat is yours.
 #[derive(Args)]
 struct SeatProof {
-    /// The token of your seat, from whoever opened the session, where that is not you
+    /// Your seat's token, if you did not open the session
     #[arg(id = "seat-token", long = "token", value_name = "TOKEN")]
     token: Option<String>,
 }
 
 #[derive(Args)]
 struct Which {
-    /// The session's id, its beginning or end, a board's or council's name, or `last`
+    /// The session's id or its first or last characters, a whiteboard's or council's name, or
+    /// `last`
     #[arg(value_name = "SESSION")]
     id: String,
 }
@@ -368,7 +369,7 @@ impl Command {
                     Some("workflow") => "workflow run FILE",
                     _ => "ask \"…\"",
                 };
-                let empty = format!("No sessions. Begin one: plenary {begin}");
+                let empty = format!("No sessions yet. Start one: plenary {begin}");
                 list.run(api, kind.as_deref(), &empty).await
             }
             Command::Show { which, output } => {
@@ -402,8 +403,8 @@ impl Command {
                 let path = which.board(api, "stopped one advisor at a time").await?;
                 let path = format!("{path}/advisors/{advisor}/stop");
                 let board: Board = api.post(&path, &json!({})).await?;
-                let status = clean(&board.status);
-                terminal::say(&format!("Advisor {advisor} is stopped; the board is {status}."));
+                let status = board.status_word();
+                terminal::say(&format!("Stopped advisor {advisor}; the board is {status}."));
                 Ok(exit::DONE)
             }
             Command::Budget { which, amount, stop_when_spent } => {
@@ -429,7 +430,7 @@ impl Command {
                 let body = json!({ "title": title.unwrap_or_default() });
                 let renamed: Value = api.patch(&path, &body).await?;
                 let title = clean(renamed["title"].as_str().unwrap_or_default());
-                terminal::say(&format!("It is called {title} now."));
+                terminal::say(&format!("Renamed to {title}."));
                 Ok(exit::DONE)
             }
             Command::Pin { which, off, token: _ } => {
@@ -441,7 +442,7 @@ impl Command {
             Command::Remove { which, yes, token: _ } => {
                 let session = which.find(api).await?;
                 if !yes && !session.may_be_removed()? {
-                    terminal::note("Not removed; nothing was changed.");
+                    terminal::note("Nothing was removed.");
                     return Ok(exit::FAILED);
                 }
                 api.delete(&format!("/api/sessions/{}", session.id)).await?;
@@ -508,7 +509,7 @@ impl Command {
                     .as_array()
                     .and_then(|seats| seats.iter().find(|seat| seat["id"] == advisor));
                 let name = seat.and_then(|seat| seat["name"].as_str()).unwrap_or_default();
-                terminal::say(&format!("{}: answer {number} is picked.", clean(name)));
+                terminal::say(&format!("Picked answer {number} of {}.", clean(name)));
                 if board["status"] == "closed" {
                     let id = board["id"].as_str().unwrap_or_default();
                     terminal::note(&format!("  → plenary sessions synthesize {id}"));
@@ -530,7 +531,8 @@ impl Command {
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
                     if advisor.is_some() {
-                        let problem = "--advisor is for boards; in a discussion it is one's turn";
+                        let problem = "--advisor is for boards; in a discussion, take your turn \
+                                       without it";
                         return Err(usage(problem));
                     }
                     return session.steer(way).reply(&text, &output).await;
@@ -602,10 +604,11 @@ impl Which {
         }
         match found.as_slice() {
             [session] => Ok((*session).clone()),
-            [] => {
-                Err(usage(format!("there is no session {:?}; see plenary sessions list", self.id)))
-            }
-            _ => Err(usage(format!("{:?} fits several sessions; give more of the id", self.id))),
+            [] => Err(usage(format!(
+                "there is no session {:?}; list them with `plenary sessions list`",
+                self.id
+            ))),
+            _ => Err(usage(format!("{:?} matches several sessions; type more of the id", self.id))),
         }
     }
 }
@@ -632,15 +635,15 @@ impl Session {
         let Session { kind, name, id, .. } = self;
         let hint = match self.form() {
             Form::Boardroom => {
-                format!("With a boardroom: plenary sessions resume, stop, synthesize, retry {id}")
+                format!("For a boardroom: plenary sessions resume, stop, synthesize, retry {id}")
             }
             Form::Discussion => format!(
-                "With a discussion: plenary sessions resume, pause, stop, conclude, interject {id}"
+                "For a discussion: plenary sessions resume, pause, stop, conclude, interject {id}"
             ),
             Form::Run => {
-                format!("With a run of a workflow: plenary workflow status, cancel, fork {id}")
+                format!("For a run: plenary workflow status, cancel, fork {id}")
             }
-            Form::Named => format!("plenary {kind} --help says what can be done with it."),
+            Form::Named => format!("See plenary {kind} --help."),
         };
         let name = name.as_deref().unwrap_or(id);
         let what = self.what();
@@ -664,15 +667,15 @@ impl Session {
 
     /// What people call one of its kind.
     fn what(&self) -> &str {
-        if self.form() == Form::Run { "run of a workflow" } else { &self.kind }
+        if self.form() == Form::Run { "run" } else { &self.kind }
     }
 
     /// Asks whether this is the one that is meant, because nothing brings it back.
     fn may_be_removed(&self) -> Result<bool, ApiError> {
         let (kind, title) = (self.what(), line(&self.title, TITLE));
         let id = self.id.get(24..).unwrap_or(&self.id);
-        let question = format!("Remove the {kind} {title:?} ({id}) and its record permanently?");
-        agreed(&question, "remove it", "`plenary sessions show` it, then add --yes.")
+        let question = format!("Permanently remove the {kind} {title:?} ({id}) and its record?");
+        agreed(&question, "remove it", "Check it with `plenary sessions show`, then add --yes.")
     }
 
     fn place(&self) -> Place<'_> {
@@ -739,7 +742,7 @@ async fn show(api: &Api, path: &str, output: &Output) -> Result<u8, ApiError> {
             terminal::say(&format!("{}\n", paper.wrapped(&question)));
         }
         terminal::say_styled(&render::whole(&board, paper));
-        terminal::say(&format!("{} · {}", board.status, render::footer(&board)));
+        terminal::say(&format!("{} · {}", board.status_word(), render::footer(&board)));
     }
     output.write(api, &board.id).await?;
     Ok(exit::DONE)
@@ -748,9 +751,9 @@ async fn show(api: &Api, path: &str, output: &Output) -> Result<u8, ApiError> {
 async fn import(api: &Api, file: &std::path::Path) -> Result<u8, ApiError> {
     let shown = file.display();
     let text = std::fs::read_to_string(file)
-        .map_err(|error| usage(format!("{shown} cannot be read: {error}")))?;
+        .map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
     let body: Value = serde_json::from_str(&text)
-        .map_err(|error| usage(format!("{shown} is no exported session: {error}")))?;
+        .map_err(|error| usage(format!("{shown} is not an exported board: {error}")))?;
     let board: Board = api.post("/api/boardrooms/import", &body).await?;
     terminal::say(&format!("Imported as {}", board.id));
     Ok(exit::DONE)

@@ -28,34 +28,33 @@ pub struct Store {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Look through everything that is stored, and say what is damaged
-    ///
-    /// Changes nothing, and works while a server uses the store. The exit code is 1 when
-    /// something is damaged.
+    /// Check everything that is stored, and report damage
+    /// Changes nothing, and works while a server uses the store. The exit code is 1 if something is
+    /// damaged.
     Check {
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Copy everything that is stored into one new file
+    /// Back up the store to one new file
     ///
-    /// Works while a server uses the store. The copy is as secret as the store: agents'
-    /// tokens can be made from it.
+    /// Works while a server uses the store. The copy is as secret as the store: agents' tokens can
+    /// be derived from it.
     Backup {
-        /// Where to; nothing is overwritten
+        /// The new file; an existing one is not overwritten
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Copy everything that is stored into another store, and check the copy
+    /// Copy everything to another store, and check the copy
     ///
-    /// A store is sqlite:FOLDER or postgres://USER@HOST:PORT/DATABASE. The target is empty, or
-    /// was copied from the same source before: then only what has changed is copied. The
-    /// source may be in use; copy once more when it is not, before you use the copy.
+    /// A store is sqlite:FOLDER or postgres://USER@HOST:PORT/DATABASE. The target must be empty, or
+    /// an earlier copy of the same source: then only changes are copied. The source may be in use;
+    /// copy again when it is not, before you use the copy.
     Copy {
-        /// Where from
+        /// The store to copy from
         #[arg(long, value_name = "STORE")]
         from: String,
-        /// Where to
+        /// The store to copy to
         #[arg(long, value_name = "STORE")]
         to: String,
     },
@@ -65,8 +64,8 @@ impl Store {
     pub async fn run(self, config: Config) -> Result<u8, ApiError> {
         if let Some(server) = config.shown_server() {
             return Err(usage(format!(
-                "`plenary store` works on a data folder of this machine, not through {server}. \
-                 Run it where that server runs, without --server and PLENARY_SERVER."
+                "`plenary store` works on a data folder on this machine, not through {server}. Run \
+                 it on that server's machine, without --server or PLENARY_SERVER."
             )));
         }
         if let Command::Copy { from, to } = &self.command {
@@ -89,8 +88,8 @@ impl Store {
         let shown = database.shown();
         match self.command {
             Command::Backup { file } => Err(usage(format!(
-                "The store is the database {shown}, which pg_dump copies while it is in use: \
-                 pg_dump --format=custom --file={} {shown}",
+                "The store is the database {shown}. Back it up with pg_dump, also while it is in \
+                 use: pg_dump --format=custom --file={} {shown}",
                 file.display()
             ))),
             Command::Check { json } => check_database(database, json).await,
@@ -128,7 +127,7 @@ async fn check_database(database: &Address, json: bool) -> Result<u8, ApiError> 
         }));
     } else {
         for problem in &problems {
-            terminal::say(&format!("wrong {}", clean(problem)));
+            terminal::say(&format!("error {}", clean(problem)));
         }
         match problems.is_empty() {
             true => {
@@ -155,7 +154,7 @@ async fn refold(store: &dyn LogStore, row: &SessionRow) -> Result<u64, String> {
         }
     }
     match log.version() < row.version {
-        true => Err(format!("it stands at version {} and has {}", row.version, log.version())),
+        true => Err(format!("it is at version {} and has {}", row.version, log.version())),
         false => Ok(log.version()),
     }
 }
@@ -165,10 +164,13 @@ async fn copy(from: &str, to: &str) -> Result<u8, ApiError> {
         // Everybody on this machine can read the arguments of a process.
         let authority = written.split_once("://").map(|(_, rest)| rest);
         let user = authority.and_then(|rest| rest.split('/').next()?.rsplit_once('@'));
-        if user.is_some_and(|(user, _)| user.contains(':')) {
+        let options = written.split_once('?').into_iter().flat_map(|(_, rest)| rest.split('&'));
+        let is_option =
+            options.map(|option| option.split('=').next()).any(|name| name == Some("password"));
+        if is_option || user.is_some_and(|(user, _)| user.contains(':')) {
             return Err(usage(format!(
-                "{flag} has a password, which others on this machine can read in the list of \
-                 processes. Leave it out, and set PGPASSWORD or keep it in a password file."
+                "{flag} contains a password, which others on this machine can see in the process \
+                 list. Leave it out, and use PGPASSWORD or a password file."
             )));
         }
         plenary_store::Place::of(written).map_err(|error| match error {
@@ -206,8 +208,8 @@ async fn copy(from: &str, to: &str) -> Result<u8, ApiError> {
     ));
     if copied.in_use {
         terminal::note(
-            "The source is in use. Stop whatever uses it and copy once more before you use the \
-             copy: only what has changed is copied then.",
+            "The source is in use. Stop it and copy again before you use the copy; only changes \
+             are copied then.",
         );
     }
     Ok(exit::DONE)
@@ -231,11 +233,11 @@ async fn check(home: &Path, json: bool) -> Result<u8, ApiError> {
         }));
     } else {
         for problem in problems {
-            terminal::say(&format!("wrong {}", clean(problem)));
+            terminal::say(&format!("error {}", clean(problem)));
         }
         for file in kept {
             let file = clean(&file.display().to_string());
-            terminal::say(&format!("note  {file}: kept when a damaged log was found"));
+            terminal::say(&format!("note  {file}: saved when a damaged log was found"));
         }
         match problems.is_empty() {
             true => {
@@ -276,7 +278,7 @@ async fn look_through(inspection: &mut Inspection) -> Found {
     };
     for session in sessions {
         if found.problems.len() >= limits::DAMAGE_TOLD {
-            found.problems.push("There may be more; the rest was not looked at.".into());
+            found.problems.push("There may be more problems; the rest was not checked.".into());
             break;
         }
         found.sessions += 1;
@@ -322,7 +324,7 @@ async fn read(
     }
     let problem = (!missing.is_empty()).then(|| {
         let missing = missing.join(", ");
-        format!("the search index: it has no words of {missing} of session {session}")
+        format!("the search index: {missing} of session {session} is missing")
     });
     Ok((log.version(), problem.into_iter().collect()))
 }

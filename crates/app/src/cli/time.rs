@@ -16,7 +16,7 @@ pub fn seconds(text: &str) -> Result<f64, ApiError> {
     let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
     let found = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
     let (number, factor) = found.unwrap_or((text, 1.0));
-    let wrong = || usage(format!("{text:?} is no time; write 20s, 2m, 1h or 3d"));
+    let wrong = || usage(format!("{text:?} is not a time; write 20s, 2m, 1h or 3d"));
     let number: f64 = number.trim().parse().map_err(|_| wrong())?;
     if number.is_finite() && number >= 0.0 { Ok(number * factor) } else { Err(wrong()) }
 }

@@ -14,13 +14,13 @@ use crate::trust::{self, Standing, Trusted};
 
 #[derive(Args)]
 pub struct Trust {
-    /// The file, or its folder; else the plenary.toml of this folder
+    /// The file or its folder; the plenary.toml in this folder by default
     #[arg(value_name = "PATH")]
     path: Option<PathBuf>,
     /// Trust it without asking
     #[arg(long, conflicts_with_all = ["list", "remove"])]
     yes: bool,
-    /// List the files that are trusted
+    /// List the trusted files
     #[arg(long, conflicts_with_all = ["remove", "path"])]
     list: bool,
     /// Stop trusting it
@@ -33,7 +33,7 @@ impl Trust {
     pub fn run(&self) -> Result<u8, ApiError> {
         let directories = config::directories();
         let folder = directories.as_ref().map(directories::ProjectDirs::data_dir);
-        let folder = folder.ok_or_else(|| usage("no home folder could be found; set HOME"))?;
+        let folder = folder.ok_or_else(|| usage("no home folder found; set HOME"))?;
         let trusted = Trusted::read(Some(folder)).map_err(usage)?;
         match (self.list, self.remove) {
             (true, _) => list(&trusted),
@@ -67,7 +67,7 @@ impl Trust {
         let effects = settings.effects(folder_of_it).map_err(unsound)?;
         match trusted.standing(&written.path, &hash) {
             Standing::Trusted => {
-                terminal::say(&format!("{path} is trusted already."));
+                terminal::say(&format!("{path} is already trusted."));
                 return Ok(exit::DONE);
             }
             Standing::Changed => {
@@ -83,7 +83,7 @@ impl Trust {
         }
         let asked = || agreed("Trust it?", "trust the file", "Read it, then add --yes.");
         if !self.yes && !asked()? {
-            terminal::note("Not trusted; nothing was changed.");
+            terminal::note("Not trusted. Nothing was changed.");
             return Ok(exit::FAILED);
         }
         trust::trust(folder, &written.path, hash).map_err(usage)?;
@@ -96,14 +96,14 @@ fn list(trusted: &Trusted) -> Result<u8, ApiError> {
     for entry in trusted.entries() {
         let state = match Written::read(&entry.path) {
             Ok(Some(written)) if trust::hash(&written.text) == entry.sha256 => "",
-            Ok(Some(_)) => "  (has changed, so it is not trusted now)",
-            Ok(None) => "  (is gone)",
-            Err(_) => "  (cannot be read)",
+            Ok(Some(_)) => "  (changed, so no longer trusted)",
+            Ok(None) => "  (missing)",
+            Err(_) => "  (unreadable)",
         };
         terminal::say(&format!("{}{state}", entry.path.display()));
     }
     if trusted.entries().is_empty() {
-        terminal::note("No file is trusted.");
+        terminal::note("No files are trusted.");
     }
     Ok(exit::DONE)
 }
@@ -114,10 +114,10 @@ fn remove(folder: &Path, trusted: &Trusted, file: &Path) -> Result<u8, ApiError>
     let path = file.canonicalize().unwrap_or_else(|_| whole());
     if !trusted.entries().iter().any(|entry| entry.path == path) {
         let mut error = usage(format!("{} is not trusted", path.display()));
-        error.hint = Some("`plenary trust --list` shows what is.".into());
+        error.hint = Some("List trusted files with `plenary trust --list`.".into());
         return Err(error);
     }
     trust::forget(folder, &path).map_err(usage)?;
-    terminal::say(&format!("{} is trusted no longer.", path.display()));
+    terminal::say(&format!("{} is no longer trusted.", path.display()));
     Ok(exit::DONE)
 }

@@ -35,68 +35,68 @@ pub struct Whiteboard {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Open a board in its blind phase, with you as facilitator
+    /// Open a whiteboard, with you as its facilitator
     Open(Open),
-    /// Join a board
+    /// Join a whiteboard
     Register {
         #[command(flatten)]
         on: On,
-        /// Facilitators and operators may also move the board on
+        /// Facilitators and operators can also move the board on
         #[arg(long, default_value = "specialist",
             value_parser = ["specialist", "facilitator", "operator"])]
         role: String,
-        /// What you know about
+        /// Your expertise
         #[arg(long, value_name = "TEXT")]
         domain: Option<String>,
-        /// The code that you were given, on a board by invitation
+        /// The code you were given, if the board needs one
         #[arg(long, value_name = "CODE")]
         invitation: Option<String>,
     },
-    /// Invite somebody to a board by invitation, or renew its invitation
+    /// Invite someone to a whiteboard, or renew its invitation
     Invite {
         #[command(flatten)]
         on: On,
-        /// Who is to register; without it, the board's own invitation is renewed
+        /// Who is invited; without it, the board's own invitation is renewed
         #[arg(long = "for", value_name = "NAME")]
         invite: Option<String>,
-        /// In which role; specialist when absent
+        /// Their role; specialist by default
         #[arg(long, requires = "invite",
             value_parser = ["specialist", "facilitator", "operator"])]
         role: Option<String>,
     },
-    /// Renew an agent's lost token, as the operator of the server; earlier ones are refused
+    /// Replace an agent's lost token (for the operator of the server); earlier ones stop working
     Token {
         /// The board's name
         #[arg(value_name = "BOARD")]
         board: String,
-        /// Who has lost it
+        /// Whose token was lost
         #[arg(long = "for", value_name = "NAME")]
         name: String,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Seat a model or a stored agent as a specialist, which then takes part automatically
+    /// Seat a model or an agent as a specialist that takes part automatically
     Seat {
         #[command(flatten)]
         on: On,
-        /// Its name, and a model or @agent; without one, whichever model is there
+        /// Its name, and a model or @AGENT; any model by default
         #[arg(value_name = "NAME[=MODEL|@AGENT]")]
         seat: String,
-        /// What it knows about
+        /// Its expertise
         #[arg(long, value_name = "TEXT")]
         domain: Option<String>,
     },
-    /// Stop what the seats are being asked; they go on in the next phase
+    /// Stop the models that are answering; they continue in the next phase
     Stop {
         #[command(flatten)]
         on: On,
     },
-    /// Post what you think; others see it when the blind phase is over
+    /// Post what you think; others see it after the blind phase
     Post(Post),
     /// Validate, challenge or corroborate a post, or answer for your own
     Annotate(Annotate),
-    /// Vote on somebody else's post
+    /// Vote on someone else's post
     Vote {
         #[command(flatten)]
         on: On,
@@ -108,7 +108,7 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Move a board on to its next phase
+    /// Move a whiteboard on to its next phase
     Transition {
         #[command(flatten)]
         on: On,
@@ -118,38 +118,38 @@ enum Command {
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     },
-    /// Show posts that conflict
+    /// Show conflicts between posts
     Conflicts {
         #[command(flatten)]
         on: On,
     },
-    /// Show a board as you may see it
+    /// Show a whiteboard as you see it
     State {
         #[command(flatten)]
         on: On,
-        /// With all texts
+        /// Include the full text of posts
         #[arg(long)]
         full: bool,
     },
-    /// Show where a board stands: tallies, what is not refuted, what is open
+    /// Summarize a whiteboard: votes, posts not refuted, open challenges
     Summarize {
         #[command(flatten)]
         on: On,
     },
-    /// End a board that is in resolve, and print its decision record
+    /// Archive a whiteboard that is in resolve, and print its decision record
     Archive {
         #[command(flatten)]
         on: On,
-        /// What the record should say about the decision
+        /// A note for the decision record
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
         /// Write the record to a file
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// List boards, newest first
+    /// List whiteboards, newest first
     List(Listing),
-    /// Follow a board until it is archived, one line per event
+    /// Follow a whiteboard until it is archived, one line per event
     Watch {
         #[command(flatten)]
         on: On,
@@ -164,7 +164,7 @@ struct On {
     board: String,
     #[command(flatten)]
     me: Me,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -176,19 +176,19 @@ struct Open {
     /// The question to be decided; `-` reads it from standard input
     #[arg(value_name = "TOPIC")]
     topic: String,
-    /// The project that it belongs to
+    /// The project it belongs to
     #[arg(long, value_name = "PROJECT")]
     project: Option<String>,
-    /// When a phase ends automatically: blind=30m (repeat)
+    /// How long a phase lasts before the board moves on: blind=30m (repeatable)
     #[arg(long = "deadline", value_name = "PHASE=TIME")]
     deadlines: Vec<String>,
-    /// Who may join: anyone, or only those invited (to lead, or to join late)
+    /// Who can join: anyone, or by invitation (to lead, or to join late)
     #[arg(long, value_parser = ["open", "invited"])]
     admission: Option<String>,
-    /// What you see of the debate on others' posts
+    /// How much of the debate on others' posts you see
     #[arg(long, value_parser = ["full", "own-and-related"])]
     debate: Option<String>,
-    /// A model or a stored agent that takes part automatically as a specialist (repeat)
+    /// A model or an agent that takes part automatically as a specialist (repeatable)
     #[arg(long = "seat", value_name = "NAME[=MODEL|@AGENT]")]
     seats: Vec<String>,
     #[command(flatten)]
@@ -208,7 +208,7 @@ struct Post {
     /// The point in one line
     #[arg(long, value_name = "TEXT")]
     title: String,
-    /// The file that it is about …
+    /// The file it is about …
     #[arg(long, value_name = "PATH")]
     file: Option<String>,
     /// … and where in it: lines (12-40) or a symbol
@@ -216,10 +216,10 @@ struct Post {
     at: Option<String>,
     #[arg(long, value_parser = ["critical", "high", "medium", "low"])]
     severity: Option<String>,
-    /// A finding that several posts may speak of (repeat)
+    /// A finding that several posts can refer to (repeatable)
     #[arg(long = "finding", value_name = "NAME")]
     findings: Vec<String>,
-    /// A file that would have to change too (repeat)
+    /// Another file it affects (repeatable)
     #[arg(long = "cascade", value_name = "PATH")]
     cascades: Vec<String>,
 }
@@ -233,14 +233,14 @@ struct Annotate {
     /// What you say about it; `-` reads it from standard input
     #[arg(value_name = "TEXT", default_value = "", hide_default_value = true)]
     body: String,
-    /// A validation belongs to validate, a resolution to debate or resolve, others to debate
+    /// Validations are for validate, resolutions for debate and resolve, the rest for debate
     #[arg(long = "type", value_name = "TYPE",
         value_parser = ["validation", "challenge", "corroboration", "rebuttal", "withdrawal", "resolution"])]
     kind: String,
-    /// Of a validation
+    /// The result of a validation
     #[arg(long, value_parser = ["confirmed", "refuted", "inconclusive"])]
     result: Option<String>,
-    /// The challenge that is answered, settled or withdrawn, such as bob/a1
+    /// The challenge to answer, settle or withdraw, such as bob/a1
     #[arg(long, value_name = "ID")]
     challenge: Option<String>,
 }
@@ -265,9 +265,9 @@ impl Command {
             Command::Open(open) => {
                 let goes_on = match (open.seats.is_empty(), open.deadlines.is_empty()) {
                     (true, true) => None,
-                    (true, false) => Some("Deadlines pass"),
-                    (false, true) => Some("Seats are asked"),
-                    (false, false) => Some("Seats are asked and deadlines pass"),
+                    (true, false) => Some("Deadlines apply only"),
+                    (false, true) => Some("Models take part only"),
+                    (false, false) => Some("Models take part and deadlines apply only"),
                 };
                 open.run(api, kept).await?;
                 note_goes_on(goes_on.filter(|_| reach.is_here()));
@@ -305,7 +305,7 @@ impl Command {
                 }
                 let reply: Value = api.post(&on.path("/seats"), &body).await?;
                 on.print(&reply, |seat: &Seat, ink| show::seat(seat, ink))?;
-                note_goes_on(reach.is_here().then_some("Seats are asked"));
+                note_goes_on(reach.is_here().then_some("Models take part only"));
             }
             Command::Stop { on } => {
                 let api = on.me.acting(api, kept, on.place()).await?;
@@ -340,7 +340,7 @@ impl Command {
                 let shown = |board: &view::Whiteboard, ink| show::board(board, time::now(), ink);
                 let board: view::Whiteboard = on.print(&state, shown)?;
                 match board.allowed.iter().any(|allowed| allowed == "register") {
-                    true => on.next(&[on.joining("Join")]),
+                    true => on.next(&[on.joining("To join")]),
                     false => on.next(&board.next),
                 }
             }
@@ -357,7 +357,7 @@ impl Command {
             }
             Command::List(list) => {
                 let empty =
-                    "No whiteboards. Open one: plenary whiteboard open NAME \"TOPIC\" --as YOU";
+                    "No whiteboards yet. Open one: plenary whiteboard open NAME \"TOPIC\" --as YOU";
                 return list.named(api, KIND, empty).await;
             }
             // It opens the folder in a way of its own.
@@ -382,7 +382,7 @@ fn seat(written: &str) -> Value {
 fn note_goes_on(what: Option<&str>) {
     if let Some(what) = what {
         terminal::note(&format!(
-            "({what} while `plenary serve` or `plenary whiteboard watch` runs.)"
+            "({what} while `plenary serve` or `plenary whiteboard watch` is running.)"
         ));
     }
 }
@@ -418,11 +418,11 @@ impl Open {
         ]);
         let reply: Value = api.post("/api/whiteboards", &body).await?;
         let you = self.on.registered(&reply, kept)?;
-        self.on.next(&[self.on.joining("Others join")]);
+        self.on.next(&[self.on.joining("For others to join")]);
         if let Some(invitation) = you.invitation {
             let board = &self.on.board;
             self.on.next(&[format!(
-                "Those who lead with you: plenary whiteboard register {board} --as NAME --role \
+                "To lead with you: plenary whiteboard register {board} --as NAME --role \
                  facilitator --invitation {invitation}"
             )]);
         }
@@ -506,13 +506,12 @@ impl On {
             None => ("NAME", "facilitator"),
         };
         let over = format!(
-            "Hand it over: plenary whiteboard register {} --as {asked} --role {role} --invitation \
-             {code}",
+            "They join with: plenary whiteboard register {} --as {asked} --role {role} \
+             --invitation {code}",
             self.board
         );
         let renewed =
-            "Earlier invitations of the board no longer count. To invite one person, add \
-                       --for NAME."
+            "The board's earlier invitation no longer works. To invite one person, add --for NAME."
                 .to_owned();
         self.next(&if name.is_some() { vec![over] } else { vec![over, renewed] });
     }
@@ -562,7 +561,7 @@ impl On {
         };
         match output {
             Some(file) => {
-                terminal::note(&format!("{} is archived.", self.board));
+                terminal::note(&format!("Archived {}.", self.board));
                 ask::write_file(&file, &record)?;
             }
             None => terminal::say_document(&record),
@@ -597,6 +596,6 @@ impl On {
 
 fn read<T: DeserializeOwned>(reply: &Value) -> Result<T, ApiError> {
     T::deserialize(reply).map_err(|error| {
-        ApiError::new("unreachable", format!("the server's answer is not understood: {error}"))
+        ApiError::new("unreachable", format!("cannot read the server's response: {error}"))
     })
 }

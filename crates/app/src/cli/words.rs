@@ -2,13 +2,15 @@
 //! fields; who types commands knows commands and flags.
 
 use super::Noun;
+use super::board::status_word;
 use crate::api::ApiError;
 use crate::terminal::line;
 
 /// What to do where there is no model at all.
-pub const NO_MODEL: &str = "`plenary models pull` brings one that runs here. For better ones \
-                            start Ollama and pull a model, or set OPENAI_API_KEY, \
-                            ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENROUTER_API_KEY.";
+pub const NO_MODEL: &str = "`plenary models pull` uses a model already on this machine, or \
+                            downloads one. For better ones, start Ollama and pull a model, or set \
+                            OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or \
+                            OPENROUTER_API_KEY.";
 
 /// Characters of an argument that is quoted.
 const QUOTED: usize = 60;
@@ -16,25 +18,28 @@ const QUOTED: usize = 60;
 /// What to do about it, by the error's code.
 pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
     let told = error.hint.clone();
-    let unknown_model = |(_, problem): &(String, String)| problem.contains("there is no model");
+    let unknown_model = |(_, problem): &(String, String)| {
+        ["there is no model", "has no model"].iter().any(|words| problem.contains(words))
+    };
     match (error.code.as_str(), noun) {
         ("invalid-input", _) if told.is_none() && error.fields.iter().any(unknown_model) => {
-            Some("`plenary models` lists those that can be used.".into())
+            Some("`plenary models` lists the models available.".into())
         }
         // A tier that is set wrongly says itself what to do.
         ("no-model", _) if told.as_ref().is_some_and(|told| told.starts_with("Start Ollama")) => {
-            Some(format!("{NO_MODEL} `plenary doctor` says more."))
+            Some(format!("{NO_MODEL} `plenary doctor` says what is missing."))
         }
         ("not-now", Noun::Sessions) => told.map(|told| possible(&told)),
         ("not-now", Noun::Workflow) => told.map(|told| possible_with_runs(&told)),
         ("not-found", Noun::Workflow) if error.message.contains("workflow called") => Some(
-            "`plenary workflow list` lists what is stored; a file is named by its path.".into(),
+            "List saved workflows with `plenary workflow list`; to run a file, give its path."
+                .into(),
         ),
         ("not-found", Noun::Workflow) => Some(unknown_in_runs(&error.message).into()),
         ("not-yours" | "not-your-agent", Noun::Workflow) if !error.message.contains("operator") => {
             Some(
-                "Add --token with the token of whoever decides; the operator of the server gets \
-                 it with `plenary workflow seats`."
+                "Add --token with the token of the person who decides; the operator of the server \
+                 gets it with `plenary workflow seats`."
                     .into(),
             )
         }
@@ -48,8 +53,8 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
             if told.as_ref().is_none_or(|told| told.contains("`Agent-Token`")) =>
         {
             Some(
-                "Choose another name with --as, or show that it is yours: its token is kept where \
-                 it was given, or comes with --token."
+                "Choose another name with --as. If the name is yours, add --token, or run this \
+                 where you first used it."
                     .into(),
             )
         }
@@ -57,22 +62,23 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
             if told.as_ref().is_some_and(|told| told.contains("Idempotency-Key")) =>
         {
             Some(
-                "`plenary doctor` says what is wrong. A change may have been carried out all the \
-                 same: look before you repeat it."
+                "`plenary doctor` says what is wrong. A change may have been made anyway: check \
+                 before you repeat it."
                     .into(),
             )
         }
         ("not-your-agent", Noun::Whiteboard | Noun::Council) => Some(format!(
-            "The operator of the server renews a lost token: plenary {} token",
+            "The operator of the server can replace a lost token: plenary {} token",
             noun.name()
         )),
         ("not-yours", _) if told.as_ref().is_some_and(|told| told.contains("`Agent-Token`")) => {
             Some(
-                "Add --token with the token of the seat; whoever opened the session has it.".into(),
+                "Add --token with the seat's token; the person who opened the session has it."
+                    .into(),
             )
         }
-        ("not-invited", _) => Some("Add --invitation with the code that was made for you.".into()),
-        ("unauthorized", _) => Some("Set PLENARY_TOKEN to a token of that server.".into()),
+        ("not-invited", _) => Some("Add --invitation with the code you were given.".into()),
+        ("unauthorized", _) => Some("Set PLENARY_TOKEN to the server's access token.".into()),
         _ => told,
     }
 }
@@ -100,6 +106,10 @@ fn possible(told: &str) -> String {
             commands.push(command);
         }
     }
+    let state = match state.strip_prefix("It is ") {
+        Some(status) => format!("It is {}", status_word("boardroom", status)),
+        None => state.to_owned(),
+    };
     format!("{state}; possible now: plenary sessions {}", commands.join(", "))
 }
 
@@ -130,7 +140,7 @@ fn possible_with_runs(told: &str) -> String {
 pub fn message(error: &ApiError, noun: Noun) -> String {
     let is_inside = |(field, _): &(String, String)| inside(field).is_some();
     let mut message = match error.fields.len() > 1 && error.fields.iter().all(is_inside) {
-        true => format!("The board's file has {} faults.", error.fields.len()),
+        true => format!("The board file has {} problems.", error.fields.len()),
         false => error.message.replace("fields are wrong", "arguments are wrong"),
     };
     for (field, _) in &error.fields {
@@ -355,7 +365,7 @@ mod tests {
         for (told, expected) in [
             (
                 "It is closed; possible now: resynthesize, retry, export.",
-                "It is closed; possible now: plenary sessions synthesize, retry, export",
+                "It is done; possible now: plenary sessions synthesize, retry, export",
             ),
             (
                 "It is active; possible now: plenary sessions pause, stop",

@@ -38,27 +38,25 @@ pub struct Workflow {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Write a workflow to start from, and the schema by which editors help with it
+    /// Write a starter workflow, and its schema for editors
     New(new::New),
-    /// Report everything wrong with a workflow, with line and column
-    ///
-    /// The exit code is 1 when something is. Warnings do not count.
+    /// Report all problems in a workflow, with line and column
+    /// The exit code is 1 if there are any. Warnings do not count.
     Check {
         /// YAML or JSON; `-` reads standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
-    /// Try a workflow out by the cases in its file: no model, no network, a clock that is moved
-    ///
-    /// The exit code is 1 when a case does not hold, or when something is wrong with the file.
+    /// Test a workflow with the cases in its file: no models, no network, a simulated clock
+    /// The exit code is 1 if a case fails or the file has problems.
     Test {
         /// YAML or JSON, with `cases`; `-` reads standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Print JSON, and nothing else
+        /// Print only JSON
         #[arg(long)]
         json: bool,
     },
@@ -70,36 +68,36 @@ enum Command {
     },
     /// Print the JSON schema of workflows, for editors
     Schema,
-    /// Run a workflow and follow it to its end
+    /// Run a workflow, and follow it until it ends
     ///
-    /// The exit code is 0 when it is done and 1 when it failed or was cancelled. Ctrl-C
-    /// stops following and keeps the run. Outputs go to standard output, progress to
+    /// The exit code is 0 if it is done, 1 if it failed or was cancelled. Ctrl-C stops following;
+    /// the run is kept. Outputs go to standard output, progress to
     /// standard error.
     Run(runs::Run),
-    /// Show a run: its steps and what came of them
+    /// Show a run: its steps and their results
     Status(runs::Status),
     /// List runs, newest first
     Runs(Listing),
-    /// Decide on a step that waits for people
+    /// Decide on a step that is waiting for people
     Approve(runs::Approve),
-    /// Send a signal that runs wait for
+    /// Send a signal to the runs that wait for it
     Signal(runs::Signal),
-    /// Cancel a run, and the sessions that it has opened
+    /// Cancel a run and the sessions it opened
     Cancel(runs::Cancel),
-    /// Start a new run from a step of one, without repeating what came before
+    /// Start a new run from a step of another, reusing the earlier steps
     Fork(runs::Fork),
-    /// Show the tokens of people who are asked to decide, as the operator of the server
+    /// Show the tokens of the people asked to decide (for the operator of the server)
     Seats(runs::Seats),
-    /// Store a workflow under its name, as its next version
+    /// Save a workflow under its name, as its next version
     ///
-    /// A stored workflow can be run by its name, by other workflows, and by what stands
-    /// under its `on`: the clock, a signal or a webhook.
+    /// A saved workflow can be run by name, by other workflows, and by the triggers under its `on`:
+    /// a schedule, a signal or a webhook.
     Store(shelf::Store),
-    /// List stored workflows: their versions, last runs and next times
+    /// List saved workflows: their versions, last runs and next runs
     List(shelf::List),
-    /// Show a stored workflow: its inputs, runs and versions
+    /// Show a saved workflow: its inputs, runs and versions
     Show(shelf::Show),
-    /// Remove a stored workflow, so that nothing starts it again
+    /// Remove a saved workflow; nothing starts it any more
     Remove(shelf::Remove),
 }
 
@@ -182,7 +180,7 @@ fn read(file: &Path) -> Result<String, ApiError> {
         false => std::fs::File::open(file).and_then(|file| file.take(most).read_to_end(&mut bytes)),
     };
     let shown = file.display();
-    read.map_err(|error| usage(format!("{shown} cannot be read: {error}")))?;
+    read.map_err(|error| usage(format!("cannot read {shown}: {error}")))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
         // Where it was cut may be in the middle of a character.

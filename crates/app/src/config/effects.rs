@@ -34,7 +34,7 @@ impl File {
         let mut add = |name: &str, line: String| lines.push(format!("{line}  ({name})"));
         if let Some(server) = self.server {
             let line = format!(
-                "sends all you do, with the token in PLENARY_TOKEN, to {}",
+                "sends everything you do, and the token in PLENARY_TOKEN, to {}",
                 shown_address(&server)
             );
             add("server", line);
@@ -53,17 +53,17 @@ impl File {
                 1 => "the access token".to_owned(),
                 many => format!("one of the {many} access tokens"),
             };
-            add("tokens", format!("lets in whoever has {words} that it sets"));
+            add("tokens", format!("lets anyone in who has {words} it sets"));
         }
         if let Some(hosts) = self.hosts {
-            add("hosts", format!("lets pages address the server as {}", hosts.join(", ")));
+            add("hosts", format!("lets browsers address the server as {}", hosts.join(", ")));
         }
         if let Some(origins) = self.allowed_origins {
             let origins = origins.join(", ");
-            add("allowed_origins", format!("lets pages of {origins} use the server as you"));
+            add("allowed_origins", format!("lets pages from {origins} use the server as you"));
         }
         if let Some(folder) = self.web_folder {
-            add("web_folder", format!("serves the page from {}", folder.display()));
+            add("web_folder", format!("serves the web page from {}", folder.display()));
         }
         let set = [
             ("serve", self.serve != serving::Written::default()),
@@ -111,7 +111,7 @@ fn of_command(command: &CommandConfig, folder: &Path) -> Vec<String> {
         .collect();
     // Whoever can change the one file can change the other.
     let is_beside = Path::new(&command.program).starts_with(folder);
-    let later = if is_beside { " (which can change without being asked about again)" } else { "" };
+    let later = if is_beside { " (which can change later without asking you again)" } else { "" };
     let mut lines = vec![format!("runs {}{later}", words.join(" "))];
     let seen: Vec<&str> = command.variables().map(String::as_str).collect();
     if !seen.is_empty() {

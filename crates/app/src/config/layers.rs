@@ -56,10 +56,8 @@ impl Ignored {
 
     pub fn hint(&self) -> &'static str {
         match self.what {
-            What::Settings(_) => {
-                "`plenary trust` shows what it would do, and trusts it if you agree."
-            }
-            What::Everything(_) => "Mend it, and trust it with `plenary trust`; or move it away.",
+            What::Settings(_) => "Run `plenary trust` to see what it would do, and to trust it.",
+            What::Everything(_) => "Fix it and trust it with `plenary trust`, or move it away.",
         }
     }
 }
@@ -85,14 +83,14 @@ impl Written {
         let file =
             OpenOptions::new().read(true).custom_flags(flags).open(&found).map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
-            return Err("is no file".into());
+            return Err("is not a file".into());
         }
         let text = bounded(file).map_err(failed)?;
         match text {
             Some(text) => Ok(Some(Written { path: found, text })),
             None => {
                 let most = limits::CONFIGURATION_BYTES;
-                Err(format!("is longer than the {most} bytes that a configuration may have"))
+                Err(format!("is too long; at most {most} bytes are allowed"))
             }
         }
     }

@@ -64,7 +64,7 @@ impl Written {
         }
         if !config.secrets.is_empty() {
             let variables = config.secrets.into_values().map(|secret| secret.variable);
-            lines.push(format!("lets workflows send what is in {}", listed(variables)));
+            lines.push(format!("lets workflows send the contents of {}", listed(variables)));
         }
         if !config.folders.is_empty() {
             let folders = config.folders.iter().map(|folder| folder.display().to_string());
@@ -89,7 +89,7 @@ fn check_secret(name: &str, variable: &str) -> Result<(), String> {
         |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if name.is_empty() || !is_name(name) {
         return Err(format!(
-            "[workflows]: {name:?} is no name of a secret; use letters, digits and _"
+            "[workflows]: {name:?} is not a valid name for a secret; use letters, digits and _"
         ));
     }
     if variable.is_empty() || !is_name(variable) {
@@ -150,12 +150,12 @@ mod tests {
         for (text, expected) in [
             (
                 "hosts = ['https://hooks.example/a']",
-                "[workflows]: `hosts`: \"https://hooks.example/a\" is no host; write a name such \
-                 as hooks.example, or ci.example:8443",
+                "[workflows]: `hosts`: \"https://hooks.example/a\" is not a host; write a name \
+                 such as hooks.example, or ci.example:8443",
             ),
             (
                 "private_hosts = ['*']",
-                "[workflows]: `private_hosts`: \"*\" is no host; write a name such as \
+                "[workflows]: `private_hosts`: \"*\" is not a host; write a name such as \
                  hooks.example, or ci.example:8443",
             ),
             (
@@ -165,7 +165,7 @@ mod tests {
             ),
             (
                 "secrets.'a-b' = 'HOOK'",
-                "[workflows]: \"a-b\" is no name of a secret; use letters, digits and _",
+                "[workflows]: \"a-b\" is not a valid name for a secret; use letters, digits and _",
             ),
             (
                 "secrets.HOOK = 'Bearer abc'",
@@ -197,7 +197,7 @@ mod tests {
         let expected = [
             "lets workflows send requests, with the secrets that are set for them, to \
              hooks.example, ci.internal:81",
-            "lets workflows send what is in HOOK_TOKEN",
+            "lets workflows send the contents of HOOK_TOKEN",
             "lets workflows write files in /srv/a, /srv/b",
         ];
         assert_eq!(written(text).unwrap().effects().unwrap(), expected);

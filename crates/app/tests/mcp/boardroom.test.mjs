@@ -79,7 +79,7 @@ for (const [way, connect] of Object.entries(ways)) {
     const { sessions } = await good(plenary, "sessions_list", { kind: "boardroom" });
     assert.deepEqual(sessions, []);
     const wrong = await bad(plenary, "council_list", { status: "active" });
-    assert.match(wrong.message, /there are open, closed/);
+    assert.match(wrong.message, /available: open, closed/);
     await assert.rejects(plenary.client.callTool({ name: "no_such_tool", arguments: {} }));
   });
 

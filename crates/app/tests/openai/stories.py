@@ -365,7 +365,7 @@ class CommandLine(Story):
         self.send(f"{self.url}/api/boards", frugal, token="sesame")
         ended = self.llm("-m", "frugal", "Hello?", key="sesame")
         # It streams, and shows the message of what ends the stream.
-        self.assertIn("The budget of 40,000 tokens has no room", ended.stderr)
+        self.assertIn("The budget of 40,000 tokens does not cover", ended.stderr)
         self.assertNotEqual(ended.returncode, 0)
 
 

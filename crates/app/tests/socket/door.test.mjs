@@ -15,7 +15,7 @@ for (const [way, transports] of Object.entries(ways)) {
     const plenary = await connected(t, url, { transports });
     const problems = {
       "missing": [undefined, {}, { tableId: null }, "x", [nobody]],
-      "must be a text": [{ tableId: 1 }, { tableId: [nobody] }, { tableId: { id: nobody } }],
+      "must be a string": [{ tableId: 1 }, { tableId: [nobody] }, { tableId: { id: nobody } }],
       "which is a UUID": [{ tableId: "" }, { tableId: "the plan" }, { tableId: "../whiteboards" }],
     };
     for (const [problem, payloads] of Object.entries(problems)) {
@@ -49,7 +49,7 @@ for (const [way, transports] of Object.entries(ways)) {
     const plenary = await home(t);
     plenary.env.PLENARY_TOKEN = "open sesame";
     const { url } = await serve(t, plenary);
-    const [none, wrong] = ["An access token is required.", "This is not a token of this server."];
+    const [none, wrong] = ["An access token is required.", "That is not this server's access token."];
     for (const [options, why] of [
       [{}, none],
       [{ auth: { token: "open" } }, wrong],
@@ -83,7 +83,7 @@ test("names of discussions that make no sense are refused at once", async (t) =>
     assert.match(await refused(t, url, options), /^invalid-input: `tableId`: must be/);
   }
   const many = Array.from({ length: 257 }, (_, n) => nobody.slice(0, -4) + (1000 + n));
-  assert.match(await refused(t, url, { auth: { tableId: many } }), /may name 256 discussions/);
+  assert.match(await refused(t, url, { auth: { tableId: many } }), /at most 256 discussions/);
   const narrow = { auth: { tableId: nobody }, query: { tableId: [nobody, nobody] } };
   const plenary = await connected(t, url, narrow);
   const left = await says(plenary, "discussion:unwatch", { tableId: nobody });

@@ -179,7 +179,7 @@ pub(crate) fn role(
     match named(&advisor.role) {
         Ok(Named::Standard(role)) => {
             for (name, _) in drawn.into_iter().filter(|(_, given)| given.is_some()) {
-                let problem = "belongs to a role of your own; this one ships with Plenary";
+                let problem = "is only for custom roles; this role is built in";
                 wrong.push(Wrong::new(field(name), problem));
             }
             (role, None)
@@ -273,13 +273,13 @@ async fn synthesizers(
         Some(model) => all.push(model),
         None if !pool.is_empty() => all.extend(preset::synthesizer(pool).cloned()),
         None if names.listed() => {
-            all.extend(preset::synthesizer(names.available().await?).cloned())
+            all.extend(preset::synthesizer(&names.available().await?).cloned())
         }
         None => {}
     }
     all.extend(pool.iter().cloned().chain(seated));
     if all.is_empty() {
-        all.extend(preset::synthesizer(names.available().await?).cloned());
+        all.extend(preset::synthesizer(&names.available().await?).cloned());
     }
     let mut unique: Vec<ModelName> = vec![];
     for model in all {
@@ -310,7 +310,7 @@ async fn sitter(
         return Ok(Ok((sitter, seated, Default::default())));
     }
     if advisor.reply_within_seconds.is_some() {
-        return Ok(Err(("replyWithinSeconds", "belongs to a person's seat".into())));
+        return Ok(Err(("replyWithinSeconds", "is only for a person's seat".into())));
     }
     let found = sitters.find(Wanted::from(advisor), place, pool).await?;
     Ok(found.map(|Found { model, seated, budget }| (Sitter::Model(model), seated, budget)))

@@ -65,7 +65,7 @@ pub(super) async fn seat(clerk: &Clerk, new: NewDiscussion) -> Result<Create> {
 pub(super) async fn moderator(clerk: &Clerk, new: NewModerator, state: &State) -> Result<Seat> {
     let mut seats = Seats::beside(clerk, state.participants.iter().map(|p| p.seat.as_ref()));
     let Some(leader) = leader(&mut seats.wrong, new.moderator_id, new.facilitator) else {
-        return Err(ClerkError::wrong(MODERATOR, "say who leads: the id of an agent"));
+        return Err(ClerkError::wrong(MODERATOR, "say who leads: an agent's id"));
     };
     let seat = seats.leader(leader).await?;
     if seats.wrong.is_empty() { Ok(seat) } else { Err(Reject::Invalid(seats.wrong).into()) }
@@ -102,7 +102,7 @@ fn leader(wrong: &mut Vec<Wrong>, id: Option<String>, seat: Option<NewSeat>) -> 
         wrong.push(Wrong::new(MODERATOR, problem));
     }
     if seat.as_ref().is_some_and(|seat| seat.role.is_some()) {
-        let problem = "who leads has no role; roles are for participants";
+        let problem = "the facilitator has no role; roles are for participants";
         wrong.push(Wrong::new("facilitator.role", problem));
     }
     id.map(Leader::Agent).or(seat.map(|seat| Leader::Seat(Box::new(seat))))
@@ -215,16 +215,16 @@ impl<'a> Seats<'a> {
             self.wrong(at, "", problem);
         }
         if new.person.is_none() && new.reply_within_seconds.is_some() {
-            self.wrong(at, "replyWithinSeconds", "belongs to a person's seat");
+            self.wrong(at, "replyWithinSeconds", "is only for a person's seat");
         }
         if new.person.is_some() && new.budget.is_some() {
-            self.wrong(at, "budget", "a person spends nothing; leave it out");
+            self.wrong(at, "budget", "a person has no budget; leave it out");
         }
         if new.person.is_some() && (new.model.is_some() || new.tier.is_some()) {
             self.wrong(at, "person", "give either a person or a model, not both");
         }
         if new.name.is_none() && new.persona.is_some() {
-            let problem = "belongs to a seat with a `name`; a stored agent has its own";
+            let problem = "is only for a seat with a `name`; a saved agent has its own";
             self.wrong(at, "persona", problem);
         }
         if new.model.is_some() && new.tier.is_some() {

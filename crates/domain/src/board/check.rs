@@ -21,7 +21,7 @@ pub fn check(wrong: &mut Vec<Wrong>, board: &Board, others: &[Arc<Board>]) {
     size(wrong, "description", &board.description, limits::DESCRIPTION_BYTES);
     let most = limits::ADVISORS;
     if board.seats.is_empty() || board.seats.len() > most {
-        wrong.push(Wrong::new("seats", format!("a board has 1 to {most} seats")));
+        wrong.push(Wrong::new("seats", format!("a board must have 1 to {most} seats")));
     }
     let parts: Vec<own::Part<'_>> = board.seats.iter().map(Seat::part).collect();
     own::check(wrong, &parts, |place, name| format!("seats[{place}].{name}"));
@@ -75,7 +75,7 @@ fn seat(wrong: &mut Vec<Wrong>, seat: &Seat, field: impl Fn(&str) -> String) {
     seat.budget.check_seat(wrong, &field("budget"), is_person);
     let Some(person) = &seat.person else {
         if seat.reply_within_seconds.is_some() {
-            wrong.push(Wrong::new(field("replyWithinSeconds"), "belongs to a person's seat"));
+            wrong.push(Wrong::new(field("replyWithinSeconds"), "is only for a person's seat"));
         }
         return;
     };
@@ -92,7 +92,7 @@ fn seat(wrong: &mut Vec<Wrong>, seat: &Seat, field: impl Fn(&str) -> String) {
         ("tries", seat.tries.is_some()),
     ];
     for (name, _) in said.into_iter().filter(|(_, said)| *said) {
-        wrong.push(Wrong::new(field(name), "belongs to a model's seat; a person sits here"));
+        wrong.push(Wrong::new(field(name), "is only for a model's seat; this one is a person's"));
     }
 }
 
@@ -122,7 +122,7 @@ fn terms(wrong: &mut Vec<Wrong>, board: &Board) {
 fn agents(wrong: &mut Vec<Wrong>, board: &Board) {
     if board.agents.len() > limits::ADVISORS {
         let most = limits::ADVISORS;
-        wrong.push(Wrong::new("agents", format!("at most {most} agents can come with a board")));
+        wrong.push(Wrong::new("agents", format!("a board can include at most {most} agents")));
     }
     let seated: Vec<&str> = board.wants_agents().collect();
     for (place, agent) in board.agents.iter().enumerate().take(limits::ADVISORS + 1) {
@@ -145,7 +145,7 @@ fn agents(wrong: &mut Vec<Wrong>, board: &Board) {
 
 fn no_place(wrong: &mut Vec<Wrong>, field: &str, agent: &Agent) {
     if agent.workspace.is_some() {
-        let problem = "a board gives no agent a folder or tools; the operator does that here";
+        let problem = "a board cannot give an agent a folder or tools; only the operator can";
         wrong.push(Wrong::new(field, problem));
     }
 }

@@ -138,14 +138,14 @@ impl Reader {
 
     fn fields<'a>(&mut self, path: &str, node: &'a Node) -> Option<Fields<'a>> {
         let Data::Map(entries) = &node.data else {
-            self.fault(path, format!("must be a table, and is {}", node.kind()));
+            self.fault(path, format!("must be a table, not {}", node.kind()));
             return None;
         };
         let mut fields = Fields { path: path.to_owned(), entries: vec![] };
         for (key, value) in entries {
             let name = fields.field(&key.name);
             if fields.entries.iter().any(|(other, _)| other.name == key.name) {
-                self.fault(&name, "stands here twice");
+                self.fault(&name, "is given twice");
                 continue;
             }
             self.places.extend(key.at.map(|at| (name, at)));
@@ -164,7 +164,7 @@ impl Reader {
         match &node.data {
             Data::Text(text) => Some(text.clone()),
             _ => {
-                let problem = format!("must be a text, and is {}", node.kind());
+                let problem = format!("must be a string, not {}", node.kind());
                 self.fault(&fields.field(name), problem);
                 None
             }
@@ -176,7 +176,7 @@ impl Reader {
         match &node.data {
             Data::Bool(is) => *is,
             _ => {
-                let problem = format!("must be true or false, and is {}", node.kind());
+                let problem = format!("must be true or false, not {}", node.kind());
                 self.fault(&fields.field(name), problem);
                 false
             }
@@ -189,7 +189,7 @@ impl Reader {
             Data::Whole(number) => Some(*number as f64),
             Data::Number(number) => Some(*number),
             _ => {
-                let problem = format!("must be a number, and is {}", node.kind());
+                let problem = format!("must be a number, not {}", node.kind());
                 self.fault(&fields.field(name), problem);
                 None
             }
@@ -205,7 +205,7 @@ impl Reader {
         if found.is_none() {
             let problem = match &node.data {
                 Data::Whole(_) => "is out of range".to_owned(),
-                _ => format!("must be a whole number, and is {}", node.kind()),
+                _ => format!("must be a whole number, not {}", node.kind()),
             };
             self.fault(&fields.field(name), problem);
         }
@@ -217,7 +217,7 @@ impl Reader {
         match &node.data {
             Data::List(items) => items,
             _ => {
-                let problem = format!("must be a list, and is {}", node.kind());
+                let problem = format!("must be a list, not {}", node.kind());
                 self.fault(&fields.field(name), problem);
                 &[]
             }
@@ -233,11 +233,11 @@ impl Reader {
                 .find(|known| name.len() < 40 && crate::models::distance(name, known) <= 2);
             let problem = match (FORBIDDEN.contains(&name.to_lowercase().as_str()), near) {
                 (true, _) => {
-                    "a board names no programs, addresses or keys; they are set in plenary.toml"
+                    "a board cannot name programs, addresses or keys; set them in plenary.toml"
                         .to_owned()
                 }
                 (false, Some(near)) => format!("is not known; did you mean `{near}`?"),
-                (false, None) => format!("is not known; there are {}", known.join(", ")),
+                (false, None) => format!("is not known; available: {}", known.join(", ")),
             };
             let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
             let field = fields.field(&shown);
@@ -264,10 +264,9 @@ impl Reader {
         let Some(mut top) = self.fields("", root) else { return Board::blank("") };
         match self.take(&mut top, FORMAT).map(|node| &node.data) {
             Some(Data::Whole(VERSION)) => {}
-            Some(_) => {
-                self.fault(FORMAT, format!("must be {VERSION}; this version reads no other"))
-            }
-            None => self.fault(FORMAT, format!("is missing; a board's file says `{FORMAT} = 1`")),
+            Some(_) => self
+                .fault(FORMAT, format!("must be {VERSION}, the only version this program reads")),
+            None => self.fault(FORMAT, format!("is missing; a board file needs `{FORMAT} = 1`")),
         }
         let name = self.text(&mut top, "name").unwrap_or_default();
         let mut board = Board::blank(&name);
@@ -303,7 +302,7 @@ impl Reader {
         }
         self.end(fields, &["need", "grace_seconds"]);
         if need.is_none() && !self.wrong.iter().any(|one| one.field == "quorum.need") {
-            self.fault("quorum.need", "is missing: how many answers suffice");
+            self.fault("quorum.need", "is missing: the minimum number of answers");
         }
         let grace_ms = grace.map_or(limits::GRACE_MS, |grace| (grace.max(0.0) * 1000.0) as u64);
         Some(Quorum { need: need?, grace_ms })
@@ -425,7 +424,7 @@ impl Reader {
             }
             Some(Ok(Named::Standard(role))) => {
                 for (name, _) in drawn.iter().filter(|(_, given)| given.is_some()) {
-                    let problem = "belongs to a role of your own; this one ships with Plenary";
+                    let problem = "is only for custom roles; this role is built in";
                     self.fault(&fields.field(name), problem);
                 }
                 return (role, None);

@@ -144,7 +144,7 @@ persona = "Hm."
 "##,
         long = "x".repeat(1024 * 1024)
     );
-    let secrets = "a board names no programs, addresses or keys; they are set in plenary.toml";
+    let secrets = "a board cannot name programs, addresses or keys; set them in plenary.toml";
     let seats = [
         (
             "name",
@@ -153,39 +153,40 @@ persona = "Hm."
         ),
         (
             "title",
-            "must not hold U+200B, which shows nothing; it is character 5 \
-          (line 3, column 1)",
+            "must not contain U+200B, which is invisible; it is character 5 (line 3, column 1)",
         ),
         ("command", &format!("{secrets} (line 4, column 1)")),
         ("providers", &format!("{secrets} (line 5, column 2)")),
         (
             "seats[0].role",
-            "\"Сritic\" is easily taken for the role `critic`; write that, or choose \
-          another name (line 8, column 1)",
+            "\"Сritic\" is easily confused with the role `critic`; use that one, or choose another \
+             name (line 8, column 1)",
         ),
         ("seats[0].model", "must be a model's name, not an address (line 9, column 1)"),
         ("seats[0].key_env", &format!("{secrets} (line 10, column 1)")),
-        ("seats[1].initials", "are those of Critic too (line 13, column 1)"),
+        ("seats[1].initials", "are already used for Critic (line 13, column 1)"),
         ("seats[1].prompt", "is 1048576 bytes long; at most 8192 are allowed (line 14, column 1)"),
-        ("seats[2].role", "looks like \"Reviewer\", another role here (line 16, column 1)"),
+        (
+            "seats[2].role",
+            "is easily confused with \"Reviewer\", another role here (line 16, column 1)",
+        ),
         (
             "seats[2].prompt",
-            "must not hold U+001B, a control character; it is character 7 of line \
-          1 (line 17, column 1)",
+            "must not contain U+001B, a control character; it is character 7 of line 1 (line 17, \
+             column 1)",
         ),
         ("seats[2].temprature", "is not known; did you mean `temperature`? (line 18, column 1)"),
         ("seats[2].tries", "must be from 1 to 8 (line 19, column 1)"),
+        ("seats[3].glyph", "is only for custom roles; this role is built in (line 22, column 1)"),
         (
-            "seats[3].glyph",
-            "belongs to a role of your own; this one ships with Plenary \
-          (line 22, column 1)",
+            "seats[3].model",
+            "is only for a model's seat; this one is a person's (line 24, column 1)",
         ),
-        ("seats[3].model", "belongs to a model's seat; a person sits here (line 24, column 1)"),
         ("agents[0].id", "has no seat on this board (line 26, column 1)"),
         (
             "agents[0].workspace",
-            "a board gives no agent a folder or tools; the operator does that \
-          here (line 25, column 1)",
+            "a board cannot give an agent a folder or tools; only the operator can (line 25, \
+             column 1)",
         ),
         ("agents[1].id", "is the id of another agent of this board (line 31, column 1)"),
     ];
@@ -207,13 +208,13 @@ fn what_is_no_board_is_told_so() {
     );
     check(
         "{\"plenary_board\":1,\"name\":\"a\",\"name\":\"b\",\"seats\":[{\"role\":\"critic\"}]}",
-        &[("name", "stands here twice")],
+        &[("name", "is given twice")],
     );
     check(
         "plenary_board = 2\nname = \"a\"\nseats = 3\n",
         &[
-            ("plenary_board", "must be 1; this version reads no other (line 1, column 1)"),
-            ("seats", "must be a list, and is a number (line 3, column 1)"),
+            ("plenary_board", "must be 1, the only version this program reads (line 1, column 1)"),
+            ("seats", "must be a list, not a number (line 3, column 1)"),
         ],
     );
     // TOML goes on after what it cannot read.

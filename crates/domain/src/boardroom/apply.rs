@@ -460,7 +460,8 @@ impl State {
         let Some(synthesis) = self.syntheses.last_mut() else { return };
         let (failure, partial) = (failure.clone(), partial.to_owned());
         let Some(next) = next else {
-            self.stage = Stage::Failed(format!("The synthesis failed: {}", failure.message));
+            self.stage =
+                Stage::Failed(format!("The verdict could not be written: {}", failure.message));
             synthesis.standing = SynthesisStanding::Failed { failure, partial };
             end(&mut synthesis.span, at);
             return;

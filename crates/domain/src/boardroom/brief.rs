@@ -106,7 +106,7 @@ pub(super) fn check(wrong: &mut Vec<Wrong>, convene: &Convene) {
     convene.brief.check(wrong);
     let is_one = matches!(&convene.seats[..], [one] if matches!(one.sitter, Sitter::Model(_)));
     if convene.brief.sole && (!is_one || convene.ballot) {
-        let problem = "only a board of one model, without a ballot, has no synthesis";
+        let problem = "only a board of one model, without votes, can do without a verdict";
         wrong.push(Wrong::new("sole", problem));
     }
 }

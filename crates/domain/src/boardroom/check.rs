@@ -72,7 +72,7 @@ pub fn convene(convene: Convene, moment: &Moment) -> Ruling<Event> {
 fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
     let most = limits::ADVISORS;
     if convene.seats.is_empty() || convene.seats.len() > most {
-        wrong.push(Wrong::new("advisors", format!("a board has 1 to {most} advisors")));
+        wrong.push(Wrong::new("advisors", format!("a board must have 1 to {most} advisors")));
     }
     let parts: Vec<own::Part<'_>> = convene.seats.iter().map(Seat::part).collect();
     own::check(wrong, &parts, |place, name| format!("advisors[{place}].{name}"));
@@ -93,7 +93,7 @@ fn seats(wrong: &mut Vec<Wrong>, convene: &Convene, at: Timestamp) {
                 reject::name(wrong, &field("person"), name, limits::MODEL_NAME_BYTES);
                 let latest = later(at, limits::REPLY_MOST_MS);
                 if reply_by.is_some_and(|by| by <= at || by > latest) {
-                    let problem = "must lie between now and 30 days from now";
+                    let problem = "must be within the next 30 days";
                     wrong.push(Wrong::new(field("replyBy"), problem));
                 }
             }
@@ -114,7 +114,7 @@ fn manner(wrong: &mut Vec<Wrong>, seat: &Seat, field: impl Fn(&str) -> String) {
         ("outputTokens", seat.seated.output_tokens.is_some()),
     ];
     for (name, _) in said.into_iter().filter(|(_, said)| is_person && *said) {
-        wrong.push(Wrong::new(field(name), "belongs to a model's seat"));
+        wrong.push(Wrong::new(field(name), "is only for a model's seat"));
     }
     seat.seated.check(wrong, &field);
     size(wrong, &field("agent"), &seat.seated.persona, limits::STORED_PERSONA_BYTES);

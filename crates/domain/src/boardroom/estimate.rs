@@ -179,7 +179,7 @@ mod tests {
         let estimate = foresee(&board, Timestamp::UNIX_EPOCH, measured, |_| None).unwrap();
         assert_eq!(estimate.calls, range(5.0, 5.0));
         assert_eq!(estimate.seconds, Some(range(7.0, 20.0)));
-        let unpriced = "The cost is not known: no price is set for test/ann, test/bob.";
+        let unpriced = "Cost unknown: no price is set for test/ann, test/bob.";
         assert_eq!((estimate.cost, estimate.notes[0].as_str()), (None, unpriced));
     }
 

@@ -33,15 +33,15 @@ impl State {
     pub(super) fn cannot_follow_up(&self) -> Option<&'static str> {
         match self.stage {
             Stage::Answering(_) | Stage::Synthesizing | Stage::Balloting => {
-                Some("The board is not through with its question yet; wait for it or stop it.")
+                Some("The board is still working on its question; wait for it or stop it.")
             }
             Stage::Closed | Stage::Stopped | Stage::Failed(_) => {
                 let spoke = |advisor: &Advisor| advisor.answers().next().is_some();
                 if !self.advisors.iter().any(spoke) {
-                    return Some("Nobody has answered yet, so there is nothing to go on from.");
+                    return Some("No one has answered yet, so there is nothing to follow up on.");
                 }
                 let is_full = !self.has_room() || self.follow_ups.len() >= limits::FOLLOW_UPS;
-                is_full.then_some("This board has as many questions or syntheses as it can keep.")
+                is_full.then_some("This board has the maximum number of questions or verdicts.")
             }
         }
     }
@@ -120,7 +120,7 @@ impl State {
                 let all: Vec<String> =
                     self.advisors.iter().map(|a| format!("@{}", self.handle(a.seat.id))).collect();
                 let problem =
-                    format!("no advisor is called @{name} here; there are {}", all.join(", "));
+                    format!("there is no advisor @{name} here; available: {}", all.join(", "));
                 return Err(Reject::Invalid(vec![Wrong::new("prompt", problem)]));
             }
             seats.extend(meant);

@@ -161,23 +161,23 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
     match event {
         Event::AdvisorAnswered { seat, answer, .. } => ensure(
             !is_person(seat) || answer.text.len() <= limits::REPLY_BYTES,
-            "a person's reply is longer than one may be",
+            "a person's reply is too long",
         ),
         Event::Synthesized { number, verdict, answer } => {
             let round = state.synthesis(*number).map_or(1, |synthesis| synthesis.round);
             let says = state.brief(round).read(answer);
-            ensure(says.as_ref() == Ok(verdict), "the verdict is not what its answer says")
+            ensure(says.as_ref() == Ok(verdict), "the verdict does not match its answer")
         }
         Event::BallotBegan { number, points, left_out, .. } => ensure(
             state.points_of(*number) == (points.clone(), *left_out),
-            "the points are not those of the synthesis",
+            "the points are not those of the verdict",
         ),
         Event::BallotSkipped { number, .. } => ensure(
             state.points_of(*number).0.is_empty(),
-            "the synthesis has points that could be voted on",
+            "the verdict has points that could be voted on",
         ),
         Event::BallotCast { seat, answer: None, .. } => {
-            ensure(is_person(seat), "the votes of a model have the answer that they are read from")
+            ensure(is_person(seat), "the votes of a model must come with its answer")
         }
         Event::BallotCast { number, seat, votes, answer: Some(answer) } => {
             let held = state.synthesis(*number).and_then(Synthesis::held);
@@ -185,22 +185,22 @@ fn agrees(state: &State, event: &Event) -> Result<(), &'static str> {
             let says = read(&answer.text, points);
             ensure(
                 !is_person(seat) && says.as_ref() == Ok(votes),
-                "the votes are not what their answer says",
+                "the votes do not match their answer",
             )
         }
         Event::SynthesisBegan { basis, contributions, absent, .. } => {
             let heard = *basis == state.answered() && *contributions == state.heard_otherwise();
             let seats: Vec<SeatId> = absent.iter().map(|absent| absent.seat).collect();
             let missing: Vec<SeatId> = state.absent().iter().map(|absent| absent.seat).collect();
-            ensure(heard && seats == missing, "a synthesis names everybody as heard or as absent")
+            ensure(heard && seats == missing, "a verdict must name everyone as heard or as absent")
         }
         Event::SynthesisFailed { number, next: Some(_), .. } => {
             let tries = state.synthesis(*number).map_or(0, |synthesis| synthesis.tries);
-            ensure(tries < limits::SYNTHESIS_TRIES, "this synthesis was tried too often")
+            ensure(tries < limits::SYNTHESIS_TRIES, "this verdict was tried too often")
         }
         Event::QuorumReached { .. } => {
             let need = state.quorum.map_or(0, |quorum| quorum.need);
-            ensure(state.answered().len() >= need, "the quorum had not answered")
+            ensure(state.answered().len() >= need, "the quorum had not been reached")
         }
         Event::Convened { .. }
         | Event::Priced(_)
@@ -255,23 +255,23 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             && state.syntheses.last().map(|s| s.number) == Some(*number)
     };
     match event {
-        Event::Convened { .. } => Err("a board is convened once"),
+        Event::Convened { .. } => Err("a board can be convened only once"),
         Event::Priced(prices) => {
             prices.check()?;
             let new = state.ledger.unnoted(prices.clone());
-            ensure(new.as_ref() == Some(prices), "these prices had been noted already")
+            ensure(new.as_ref() == Some(prices), "these prices had already been recorded")
         }
         Event::Budgeted(budget) => {
             ensure(budget.checked().is_ok(), "a budget has tokens, money or time within limits")
         }
         Event::TimeOver { .. } => {
             let limited = state.ledger.budget().is_some_and(|budget| budget.most.time_ms.is_some());
-            ensure(limited && !state.ledger.is_time_over(), "there was no time to be over")
+            ensure(limited && !state.ledger.is_time_over(), "there was no time limit")
         }
         Event::AdvisorAnswered { answer, .. } | Event::Synthesized { answer, .. }
             if answer.text.trim().is_empty() =>
         {
-            Err("an answer is not empty")
+            Err("an answer must not be empty")
         }
         Event::AdvisorAnswered { seat, asked, .. } | Event::AdvisorFailed { seat, asked, .. } => {
             let asked = one(seat, asked, Standing::is_asked);
@@ -289,10 +289,9 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             let could = known.is_some_and(|known| state.could_pick(known, *asked).is_ok());
             ensure(!writes_or_votes && could, "this answer could not be picked")
         }
-        Event::Overtaken { call, .. } => ensure(
-            state.overtaken.contains_key(call),
-            "nothing was asked for again before it ended",
-        ),
+        Event::Overtaken { call, .. } => {
+            ensure(state.overtaken.contains_key(call), "nothing could be repeated before it ended")
+        }
         Event::AdvisorRetried { seat, model } => {
             named(model.as_ref())?;
             let can_be = |advisor: &Advisor| advisor.can_be_asked_again(state.round());
@@ -305,10 +304,9 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             ensure(wrong.is_empty(), "what was wanted of the answers is not within limits")?;
             state.could_follow_up(*round, prompt, asked)
         }
-        Event::Threaded { .. } => ensure(
-            state.cannot_follow_up().is_none(),
-            "the board was not through with its question",
-        ),
+        Event::Threaded { .. } => {
+            ensure(state.cannot_follow_up().is_none(), "the board had not finished its question")
+        }
         Event::QuorumReached { .. } => ensure(
             matches!(state.stage, Stage::Answering(Wait::Quorum(_))),
             "there was no quorum to reach",
@@ -318,24 +316,24 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
             let answered = state.answered();
             ensure(
                 !basis.is_empty() && basis.iter().all(|seat| answered.contains(seat)),
-                "a synthesis takes advisors that have answered",
+                "a verdict must be made from advisors that have answered",
             )?;
             let can_begin = !writes_or_votes
                 && state.syntheses.len() < limits::SYNTHESES
                 && *number as usize == state.syntheses.len() + 1
                 && absent.iter().all(|absent| state.advisor(absent.seat).is_some());
-            ensure(can_begin, "this synthesis could not begin")
+            ensure(can_begin, "this verdict could not have been started")
         }
         Event::SynthesisFailed { number, next, .. } => {
             named(next.as_ref())?;
-            ensure(synthesizing(number), "this synthesis was not being written")
+            ensure(synthesizing(number), "this verdict was not being written")
         }
         Event::Synthesized { number, .. } => {
-            ensure(synthesizing(number), "this synthesis was not being written")
+            ensure(synthesizing(number), "this verdict was not being written")
         }
         Event::SynthesisStopped { number, .. } => ensure(
             state.synthesis(*number).is_some_and(|synthesis| synthesis.standing.is_unheard()),
-            "this synthesis had not been stopped",
+            "this verdict had not been stopped",
         ),
         Event::BallotBegan { number, points, voters, .. } => {
             state.could_begin_ballot(*number, points, voters)
@@ -352,7 +350,7 @@ fn follows(state: &State, event: &Event) -> Result<(), &'static str> {
         Event::Stopped => ensure(answering || writes_or_votes, "nothing was running"),
         Event::Failed { .. } => ensure(
             answering && !state.is_awaited() && state.answered().is_empty(),
-            "a board fails when nobody has answered",
+            "a board can fail only if no one has answered",
         ),
         Event::Imported { .. } => Ok(()),
     }
@@ -365,7 +363,7 @@ fn ensure(is: bool, problem: &'static str) -> Result<(), &'static str> {
 fn named(model: Option<&ModelName>) -> Result<(), &'static str> {
     match model.map(|model| check::model_field(Some(model))) {
         None | Some(Ok(())) => Ok(()),
-        Some(Err(_)) => Err("a model is named provider/model"),
+        Some(Err(_)) => Err("a model must be named provider/model"),
     }
 }
 

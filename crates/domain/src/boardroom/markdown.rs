@@ -10,12 +10,17 @@ use crate::form::Report;
 use crate::ledger::Usage;
 use crate::record::{Code, Document, Saying, Words, line};
 
-const VEILED: &str = "Not shown before you have answered.";
+const VEILED: &str = "Hidden until you answer.";
 
 pub fn markdown(state: &State) -> String {
     let mut out = Document::default();
     out.heading(1, line!("{}", Words(&state.title)));
-    out.note(line!("Boardroom, {}, {}", state.convened_at, state.status()));
+    // In the word that the page has.
+    let status = match state.status() {
+        "closed" => "done",
+        other => other,
+    };
+    out.note(line!("Boardroom, {}, {}", state.convened_at, status));
     write_import(&mut out, state);
     out.heading(2, line!("Question"));
     out.quote(&state.prompt);
@@ -100,9 +105,9 @@ fn write_standing(out: &mut Document, state: &State, sitter: &Sitter, standing: 
 
 fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
     out.rule();
-    out.heading(1, line!("Synthesis {} ({})", synthesis.number, Words(&synthesis.model.0)));
+    out.heading(1, line!("Verdict v{} ({})", synthesis.number, Words(&synthesis.model.0)));
     if let Some(instruction) = &synthesis.instruction {
-        out.note(line!("Asked for: {}", Saying(instruction)));
+        out.note(line!("Instruction: {}", Saying(instruction)));
     }
     if let Some(note) = state.degraded(synthesis) {
         out.note(line!("{}", Words(&note)));
@@ -112,7 +117,7 @@ fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
     }
     for failed in &synthesis.failed {
         let (model, message) = (Words(&failed.model.0), Saying(&failed.failure.message));
-        out.note(line!("{} was tried first: {}", model, message));
+        out.note(line!("{} failed first: {}", model, message));
         out.quote(&failed.text);
         out.took(state.ledger.call_in_words(&failed.model, failed.failure.usage));
     }
@@ -141,7 +146,7 @@ fn write_synthesis(out: &mut Document, state: &State, synthesis: &Synthesis) {
 /// Where the four headings are there they are ours, and what stands under each is quoted.
 pub fn write_verdict(out: &mut Document, Written { verdict, answer }: &Written) {
     let Some(sections) = verdict.sections() else {
-        out.note(line!("It came without the four headings and stands as the model wrote it."));
+        out.note(line!("The model did not follow the four sections. This is its text as written."));
         return out.answer(&verdict.text, answer.cut);
     };
     for (heading, section) in HEADINGS.into_iter().zip(&sections) {
@@ -207,8 +212,8 @@ impl State {
     pub fn import_in_words(&self) -> Option<String> {
         let imported = self.imported.as_ref()?;
         let at = imported.at;
-        let from = imported.from.map(|id| format!(" It says that it is the board {id}."));
+        let from = imported.from.map(|id| format!(" Its record says it is the board {id}."));
         let from = from.unwrap_or_default();
-        Some(format!("Imported at {at}. Nobody has verified that it was held as written.{from}"))
+        Some(format!("Imported at {at}. Not verified by this server.{from}"))
     }
 }

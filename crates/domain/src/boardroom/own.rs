@@ -54,7 +54,7 @@ pub fn named(written: &str) -> Result<Named, String> {
     });
     match near {
         Some(role) => Err(format!(
-            "{name:?} is easily taken for the role `{}`; write that, or choose another name",
+            "{name:?} is easily confused with the role `{}`; use that one, or choose another name",
             role.id()
         )),
         None => Ok(Named::Own(name.to_owned())),
@@ -87,10 +87,11 @@ pub fn check(wrong: &mut Vec<Wrong>, parts: &[Part<'_>], field: impl Fn(usize, &
         let before = parts[..place].iter().filter_map(|part| part.own);
         for (seat, other) in (1..).zip(before) {
             if own.name == other.name && own != other {
-                let problem = format!("is drawn in another way than role {seat} of that name");
+                let problem = format!("looks different from role {seat} of the same name");
                 wrong.push(Wrong::new(field(place, "role"), problem));
             } else if own.name != other.name && look_alike(&own.name, &other.name) {
-                let problem = format!("looks like {:?}, another role here", other.name);
+                let problem =
+                    format!("is easily confused with {:?}, another role here", other.name);
                 wrong.push(Wrong::new(field(place, "role"), problem));
             }
         }
@@ -119,7 +120,7 @@ fn glyph(wrong: &mut Vec<Wrong>, field: &str, glyph: &str) {
     let is_one = glyph.len() <= limits::GLYPH_BYTES && !glyph.chars().any(char::is_whitespace);
     let shows = glyph.chars().filter(|c| !crate::names::shows_nothing(*c)).count();
     if !is_one || shows == 0 || shows > 4 || (shows > 1 && glyph.is_ascii()) {
-        wrong.push(Wrong::new(field, "must be one sign, such as `⚖`"));
+        wrong.push(Wrong::new(field, "must be one symbol, such as `⚖`"));
     }
     wrong.extend(check_line(glyph).err().map(|problem| Wrong::new(field, problem)));
 }
@@ -139,7 +140,7 @@ fn initials(wrong: &mut Vec<Wrong>, field: &str, parts: &[Part<'_>], place: usiz
         !initials.is_empty() && look_alike(initials, &own.initials)
     };
     if let Some((_, other)) = others.clone().find(|(_, part)| same(part)) {
-        let problem = format!("are those of {} too", other.name());
+        let problem = format!("are already used for {}", other.name());
         wrong.push(Wrong::new(field, problem));
     }
 }

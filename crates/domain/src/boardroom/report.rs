@@ -100,7 +100,7 @@ impl Report for State {
         write_import(&mut out, self);
         let there = self.syntheses.iter().rev().find_map(|s| Some((s, s.standing.done()?)));
         let Some((synthesis, written)) = there else {
-            out.note(line!("No synthesis yet. {}", Saying(&self.standing_in_words())));
+            out.note(line!("No verdict yet. {}", Saying(&self.standing_in_words())));
             return out.brief();
         };
         if let Some(note) = self.degraded(synthesis) {
@@ -109,7 +109,7 @@ impl Report for State {
         let newest = self.syntheses.last().is_some_and(|last| last.number == synthesis.number);
         if !newest {
             let number = synthesis.number;
-            out.note(line!("This is synthesis {}; a newer one is not there.", number));
+            out.note(line!("This is verdict v{}; there is no newer one.", number));
         }
         write_verdict(&mut out, written);
         write_ballot(&mut out, self, synthesis);
@@ -121,16 +121,16 @@ impl Report for State {
     fn next(&self) -> Vec<String> {
         let (mut next, allowed) = (vec![], self.allowed());
         if !self.is_over() {
-            next.push("Wait until it is over; it goes on by itself.".to_owned());
+            next.push("Wait until it is over; it continues on its own.".to_owned());
         }
         if allowed.contains(&"stop") {
-            next.push("Stop it: what has arrived is kept, and no synthesis follows.".to_owned());
+            next.push("Stop it: what has arrived is kept, and no verdict follows.".to_owned());
         }
         next.push("Get it with full detail to read every advisor's answer.".to_owned());
         let in_words = |name| match name {
             "stop" | "export" => None,
             "followUp" => Some("ask a follow-up"),
-            "openBallot" => Some("put the synthesis to the vote"),
+            "openBallot" => Some("let the advisors vote on the verdict"),
             other => Some(other),
         };
         let operator: Vec<&str> = allowed.into_iter().filter_map(in_words).collect();
@@ -178,8 +178,8 @@ impl State {
                 format!("{heard}; waiting for {waiting}{until}.")
             }
             Stage::Synthesizing => match self.syntheses.last() {
-                Some(synthesis) => format!("{heard}; {} writes the synthesis.", synthesis.model),
-                None => format!("{heard}; the synthesis is being written."),
+                Some(synthesis) => format!("{heard}; {} is writing the verdict.", synthesis.model),
+                None => format!("{heard}; the verdict is being written."),
             },
             Stage::Balloting => {
                 let papers = self.balloting().map(|(_, held)| held.papers.as_slice());
@@ -187,9 +187,9 @@ impl State {
                 let waiting: Vec<SeatId> =
                     papers.into_iter().flatten().filter(waits).map(|paper| paper.seat).collect();
                 let waiting = self.names(|advisor| waiting.contains(&advisor.seat.id));
-                format!("The synthesis is there; waiting for the votes of {waiting}.")
+                format!("The verdict is ready; waiting for the votes of {waiting}.")
             }
-            Stage::Closed => format!("{heard}; the synthesis is there{}.", self.votes_in_words()),
+            Stage::Closed => format!("{heard}; the verdict is ready{}.", self.votes_in_words()),
             Stage::Stopped => format!("{heard}; the board was stopped."),
             Stage::Failed(reason) => format!("{heard}; the board failed: {reason}"),
         }

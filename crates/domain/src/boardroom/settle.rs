@@ -11,7 +11,7 @@ use crate::limits;
 use crate::reject::Reject;
 use crate::spoken;
 
-const UNSHAPED: &str = "The synthesis did not keep to the four headings.";
+const UNSHAPED: &str = "The verdict did not follow the four sections.";
 
 /// Whose call it is, read from its id. Which try it was, only the whole id says.
 pub enum Called {
@@ -121,12 +121,12 @@ impl State {
             Called::Ballot(number, seat) => self.settle_ballot(call, (number, seat), outcome),
             Called::BallotDeadline(number, seat) => {
                 self.stands_due(call)?;
-                let late = Failed::late("No votes came in time.");
+                let late = Failed::late("No votes arrived in time.");
                 Ok(vec![State::ballot_failed(number, seat, late)])
             }
             Called::Deadline(seat) => {
                 self.stands_due(call)?;
-                let Failed { failure, partial } = Failed::late("No reply came in time.");
+                let Failed { failure, partial } = Failed::late("No reply arrived in time.");
                 let event = Event::AdvisorFailed { seat, asked: None, failure, partial };
                 Ok(self.with_what_follows(event, moment))
             }

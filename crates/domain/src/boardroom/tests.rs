@@ -394,8 +394,8 @@ fn an_advisors_answer_is_kept_without_its_thinking_and_also_when_it_was_cut() {
         failure: Failure { message: message.into(), ..failure(FailureKind::Empty) },
         partial: String::new(),
     };
-    let ended = "The model ended without a word.";
-    let limited = "The model reached the limit on its answer before it said a word.";
+    let ended = "The model returned an empty answer.";
+    let limited = "The model reached its length limit before writing anything.";
     for (text, cut, event) in [
         ("Yes.", false, says("Yes.", "", false)),
         ("Yes, bec", true, says("Yes, bec", "", true)),
@@ -455,7 +455,7 @@ fn an_empty_answer_is_a_failure() {
     let story = vec![answers("advisor/1#1", " \n"), answers("advisor/2#1", "No.")];
     let failure = Failure {
         kind: FailureKind::Empty,
-        message: "The model ended without a word.".into(),
+        message: "The model returned an empty answer.".into(),
         attempts: 1,
         usage: crate::Usage::default(),
     };
@@ -610,10 +610,10 @@ fn synthesize_can_be_asked_for_after_a_stop() {
 fn a_synthesis_under_way_is_waited_for_or_stopped() {
     let story: Vec<Command> = to_closed().into_iter().take(2).collect();
     let refusal = |message| not_now("synthesizing", message, &["stop", "export"]);
-    let written = "A synthesis is being written already.";
+    let written = "A verdict is already being written.";
     check_refused(pair(), story.clone(), synthesize(), refusal(written));
     check_refused(pair(), story.clone(), resynthesize(), refusal(written));
-    let retrying = "The synthesis is being written; stop it or wait for it.";
+    let retrying = "The verdict is being written; stop it or wait for it.";
     check_refused(pair(), story.clone(), retry(1), refusal(retrying));
     let resuming = "The board has not been stopped.";
     check_refused(pair(), story, Command::Own(Own::Resume), refusal(resuming));
@@ -676,7 +676,7 @@ fn resume_does_not_ask_more_often_than_an_advisor_may_be_asked() {
     );
     let refusal = not_now(
         "stopped",
-        "This advisor has been asked too often.",
+        "This advisor has been asked the maximum number of times.",
         &["resume", "synthesize", "resynthesize", "retry", "followUp", "export"],
     );
     check_refused(pair(), story, retry(2), refusal);
@@ -725,7 +725,7 @@ fn another_synthesis_is_not_added_while_the_advisors_are_answering() {
     check_refused(pair(), vec![answers("advisor/1#1", "Yes.")], resynthesize(), refusal);
     let closed = not_now(
         "closed",
-        "The synthesis is there already; ask for another one with `resynthesize`.",
+        "There is already a verdict; ask for another with `resynthesize`.",
         &["resynthesize", "retry", "followUp", "openBallot", "export"],
     );
     check_refused(pair(), to_closed(), synthesize(), closed);
@@ -739,7 +739,7 @@ fn a_board_keeps_so_many_syntheses_and_no_more() {
     }
     let refusal = not_now(
         "closed",
-        "This board has as many syntheses as it can keep.",
+        "This board has the maximum number of verdicts.",
         &["openBallot", "export"],
     );
     check_refused(pair(), story.clone(), resynthesize(), refusal.clone());
@@ -755,8 +755,22 @@ fn a_failed_advisor_is_asked_again_while_the_others_answer() {
     let events = vec![failed(1, FailureKind::Unreachable), retried(1)];
     check(pair(), story.clone(), events, ("answering", &["advisor/1#2", "advisor/2#1"]));
     check_refused(pair(), story.clone(), answers("advisor/1#1", "Late."), Reject::Stale);
-    let refusal = not_now("answering", "This advisor is being asked already.", &["stop", "export"]);
+    let refusal = not_now("answering", "This advisor is already being asked.", &["stop", "export"]);
     check_refused(pair(), story, retry(1), refusal);
+}
+
+#[test]
+fn another_model_takes_over_from_one_that_is_being_asked() {
+    let story = vec![retry_with(1, "m/other")];
+    let events = vec![
+        Event::AdvisorHalted { seat: SeatId(1) },
+        Event::AdvisorRetried { seat: SeatId(1), model: Some(model("m/other")) },
+    ];
+    check(pair(), story.clone(), events, ("answering", &["advisor/1#2", "advisor/2#1"]));
+    // Sent once more, it is refused, and so is asking the same model.
+    let refusal = not_now("answering", "This advisor is already being asked.", &["stop", "export"]);
+    check_refused(pair(), story, retry_with(1, "m/other"), refusal.clone());
+    check_refused(pair(), vec![], retry(1), refusal);
 }
 
 #[test]
@@ -909,13 +923,13 @@ fn a_person_replies_like_any_advisor() {
 fn a_reply_is_refused_where_none_is_awaited() {
     let replied = vec![reply(2, "I would.")];
     let allowed = ["stop", "synthesize", "retry", "export"];
-    let twice = not_now("answering", "No reply is awaited from this seat.", &allowed);
+    let twice = not_now("answering", "This seat has not been asked for a reply.", &allowed);
     check_refused(with_person(None), replied, reply(2, "And more."), twice);
     let allowed = ["stop", "reply", "export"];
-    let wrong_seat = not_now("answering", "A model sits there, not a person.", &allowed);
+    let wrong_seat = not_now("answering", "This seat is a model's, not a person's.", &allowed);
     check_refused(with_person(None), vec![], reply(1, "Me!"), wrong_seat);
     let allowed = ["resume", "retry", "export"];
-    let after_stop = not_now("stopped", "No reply is awaited from this seat.", &allowed);
+    let after_stop = not_now("stopped", "This seat has not been asked for a reply.", &allowed);
     check_refused(with_person(None), vec![Command::Stop], reply(2, "Late."), after_stop);
     let empty = Reject::Invalid(vec![Wrong::new("text", "must not be empty")]);
     check_refused(with_person(None), vec![], reply(2, " "), empty);
@@ -931,7 +945,7 @@ fn a_deadline_that_passes_is_a_failure_in_time() {
     let story = vec![answers("advisor/1#1", "Yes."), elapses("deadline/2#1")];
     let failure = Failure {
         kind: FailureKind::TimedOut,
-        message: "No reply came in time.".into(),
+        message: "No reply arrived in time.".into(),
         attempts: 1,
         usage: crate::Usage::default(),
     };
@@ -1025,7 +1039,7 @@ fn malformed(n: usize, next: &str) -> Event {
         number: 1,
         failure: Failure {
             kind: FailureKind::Malformed,
-            message: "The synthesis did not keep to the four headings.".into(),
+            message: "The verdict did not follow the four sections.".into(),
             attempts: 1,
             usage: crate::Usage::default(),
         },
@@ -1167,38 +1181,38 @@ fn a_bad_record_is_refused_with_the_place_where_it_goes_wrong() {
     let bad: Vec<(Vec<Event>, &str, &str)> = vec![
         (vec![], "events", "the first event of a board's record must be `convened`"),
         (vec![Event::Stopped], "events", "the first event of a board's record must be `convened`"),
-        (vec![convened(), convened()], "events[1]", "a board is convened once"),
+        (vec![convened(), convened()], "events[1]", "a board can be convened only once"),
         (vec![convened(), answered(3, "Hi.")], "events[1]", "this advisor was not being asked"),
         (
             vec![convened(), answered(1, "Yes."), answered(1, "No.")],
             "events[2]",
             "this advisor was not being asked",
         ),
-        (vec![convened(), answered(1, "")], "events[1]", "an answer is not empty"),
+        (vec![convened(), answered(1, "")], "events[1]", "an answer must not be empty"),
         (vec![convened(), stopped(1, "x")], "events[1]", "this advisor had not been stopped"),
         (vec![convened(), retried(1)], "events[1]", "this advisor could not be asked again"),
         (vec![convened(), reached(1)], "events[1]", "there was no quorum to reach"),
         (
             vec![convened(), began(1, 1, "m/s", &[1], &[])],
             "events[1]",
-            "a synthesis takes advisors that have answered",
+            "a verdict must be made from advisors that have answered",
         ),
         (
             vec![convened(), answered(1, "Yes."), began(2, 1, "m/s", &[], &[])],
             "events[2]",
-            "a synthesis takes advisors that have answered",
+            "a verdict must be made from advisors that have answered",
         ),
         (
             vec![convened(), answered(1, "Yes."), began(2, 2, "m/s", &[1], &[])],
             "events[2]",
-            "this synthesis could not begin",
+            "this verdict could not have been started",
         ),
         (
             vec![convened(), answered(1, "Yes."), began(2, 1, "", &[1], &[])],
             "events[2]",
-            "a model is named provider/model",
+            "a model must be named provider/model",
         ),
-        (vec![convened(), synthesized(1)], "events[1]", "this synthesis was not being written"),
+        (vec![convened(), synthesized(1)], "events[1]", "this verdict was not being written"),
         (
             vec![
                 convened(),
@@ -1209,13 +1223,13 @@ fn a_bad_record_is_refused_with_the_place_where_it_goes_wrong() {
                 },
             ],
             "events[1]",
-            "this synthesis had not been stopped",
+            "this verdict had not been stopped",
         ),
         (vec![convened(), Event::Stopped, Event::Stopped], "events[2]", "nothing was running"),
         (
             vec![convened(), Event::Failed { reason: "So.".into() }],
             "events[1]",
-            "a board fails when nobody has answered",
+            "a board can fail only if no one has answered",
         ),
     ];
     for (events, field, problem) in bad {
@@ -1245,7 +1259,7 @@ fn a_record_from_the_end_of_time_is_no_reason_to_panic() {
         *at = Timestamp::MAX;
         seats[1].sitter = Sitter::Person { name: "Ada".into(), reply_by: Some(Timestamp::MAX) };
     }
-    let problem = "must lie between now and 30 days from now";
+    let problem = "must be within the next 30 days";
     let wrong = vec![Wrong::new("events[0].event.seats[1].replyBy", problem)];
     assert_eq!(imported(log), Err(Reject::Invalid(wrong)));
 }
@@ -1271,7 +1285,7 @@ fn every_wrong_field_is_named_at_once() {
         Wrong::new("advisors[0].id", "seats are numbered 1, 2, 3, …"),
         Wrong::new("advisors[1].model", "a model is named provider/model"),
         Wrong::new("advisors[2].person", "must not be empty"),
-        Wrong::new("advisors[2].replyBy", "must lie between now and 30 days from now"),
+        Wrong::new("advisors[2].replyBy", "must be within the next 30 days"),
         Wrong::new("advisors[3].systemPrompt", "is 8193 bytes long; at most 8192 are allowed"),
         Wrong::new("synthesizer", "a model is named provider/model"),
         Wrong::new("quorum.need", "must be from 1 to 4"),
@@ -1295,8 +1309,11 @@ fn limits_of_numbers_and_sizes_hold() {
     let wrong = vec![
         Wrong::new("prompt", "is 65537 bytes long; at most 65536 are allowed"),
         Wrong::new("context", "at most 16 files can be attached"),
-        Wrong::new("context", "the files have 8912896 bytes together; at most 1048576 are allowed"),
-        Wrong::new("advisors", "a board has 1 to 16 advisors"),
+        Wrong::new(
+            "context",
+            "the files are too large: 8912896 bytes together; at most 1048576 are allowed",
+        ),
+        Wrong::new("advisors", "a board must have 1 to 16 advisors"),
         Wrong::new("synthesizer", "this name of a model is too long"),
     ];
     let refusal = decide(None, Command::Own(Own::Convene(too_many)), at(0), nonce(0));
@@ -1308,7 +1325,7 @@ fn limits_of_numbers_and_sizes_hold() {
     assert_eq!(none_needed, Err(Reject::Invalid(wrong)));
 
     let nobody = decide(None, Command::Own(Own::Convene(board(&[]))), at(0), nonce(0));
-    let wrong = vec![Wrong::new("advisors", "a board has 1 to 16 advisors")];
+    let wrong = vec![Wrong::new("advisors", "a board must have 1 to 16 advisors")];
     assert_eq!(nobody, Err(Reject::Invalid(wrong)));
 }
 
@@ -1349,7 +1366,7 @@ fn a_board_that_is_not_there_takes_only_convene_and_import() {
     let stale = decide(None, answers("advisor/1#1", "Yes."), at(1), nonce(1));
     assert_eq!(stale, Err(Reject::Stale));
     let refusal =
-        not_now("answering", "This board has been convened already.", &["stop", "export"]);
+        not_now("answering", "This board has already been convened.", &["stop", "export"]);
     check_refused(pair(), vec![], Command::Own(Own::Convene(pair())), refusal);
 }
 

@@ -102,14 +102,12 @@ fn what_ships_with_the_program_stays_as_it_is() {
     for command in [edit("classic-triad", seats()), remove("Classic Triad")] {
         let expected = Reject::NotNow {
             state: "built in",
-            message: "Classic Triad ships with Plenary and stays as it is; make a copy of it, and \
-                      change that."
-                .into(),
+            message: "Classic Triad is built in and cannot be changed. Make a copy to edit.".into(),
             allowed: vec!["copy"],
         };
         assert_eq!(decide(None, command), Err(expected));
     }
-    let taken = [("name", "is the name of a board that ships with Plenary")];
+    let taken = [("name", "is the name of a built-in board")];
     check_wrong(None, add("peer-review", seats()), &taken);
     let whole = Board { seats: seats().seats.unwrap(), ..Board::blank("peer-review") };
     let put = Command::Put { board: Box::new(whole), replace: true };
@@ -138,24 +136,28 @@ fn every_wrong_field_is_named() {
             ),
             ("title", "looks like that of the board `mine`"),
             ("seats[0].colour", "must be a colour such as `#00897b`"),
-            ("seats[0].initials", "are those of Critic too"),
+            ("seats[0].initials", "are already used for Critic"),
             ("seats[0].temperature", "must be from 0 to 2"),
             ("seats[1].model", "must be a model's name, not an address"),
             (
                 "seats[1].systemPrompt",
-                "must not hold U+001B, a control character; it is character 1 of line 2",
+                "must not contain U+001B, a control character; it is character 1 of line 2",
             ),
             ("seats[1].tries", "must be from 1 to 8"),
         ],
     );
-    check_wrong(None, add("empty", Given::default()), &[("seats", "a board has 1 to 16 seats")]);
+    check_wrong(
+        None,
+        add("empty", Given::default()),
+        &[("seats", "a board must have 1 to 16 seats")],
+    );
     check_wrong(
         None,
         copy("triads", None),
         &[(
             "copyOf",
-            "there is no board \"triads\"; there are classic-triad, full-board, \
-                      peer-review, devils-court",
+            "there is no board \"triads\"; available: classic-triad, full-board, peer-review, \
+             devils-court",
         )],
     );
     let unknown = Reject::Unknown("There is no board \"mina\"; did you mean mine?".into());

@@ -230,13 +230,13 @@ fn a_budget_that_cannot_be_kept_to_is_refused() {
     };
     assert_eq!(
         refused(board(3, money(0.5))),
-        "budget.cost: The price of m/1 is not known, and the budget is in money. Give it in tokens."
+        "budget.cost: The price of m/1 is unknown, and the budget is in money. Give it in tokens."
     );
     assert_eq!(refused(priced(board(3, money(0.5)), 1.0, 5.0)), "taken");
     let little = refused(priced(board(3, money(0.000_1)), 1.0, 5.0));
     assert!(little.starts_with("budget: The budget of"), "{little}");
     let long = Convene { prompt: "Why? ".repeat(2_000), ..board(3, tokens(1_000)) };
-    assert!(refused(long).contains("1,000 tokens has no room"));
+    assert!(refused(long).contains("1,000 tokens does not cover"));
     assert!(refused(board(3, tokens(5))).starts_with("budget.tokens: must be 1,000 to"));
 }
 

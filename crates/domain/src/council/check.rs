@@ -42,7 +42,7 @@ pub fn change(state: &State, changing: Changing) -> Result<Changing, Reject> {
     for (place, name) in remove.iter().enumerate().take(limits::WRONG_FIELDS) {
         let field = format!("removeMembers[{place}]");
         if state.member(name).is_none() {
-            wrong.push(Wrong::new(field, format!("no member is called {name:?}")));
+            wrong.push(Wrong::new(field, format!("there is no member {name:?}")));
         } else if remove[..place].contains(name) {
             wrong.push(Wrong::new(field, "is named twice"));
         }
@@ -59,7 +59,7 @@ pub fn change(state: &State, changing: Changing) -> Result<Changing, Reject> {
     let comes = |name: &str| add.iter().any(|new| are_same(&new.name, name));
     let former = state.former.iter().map(|former| &former.name).chain(&remove);
     if former.filter(|name| !comes(name)).count() > limits::COUNCIL_FORMER {
-        return Err(state.not_now("This council has had as many members as it can keep."));
+        return Err(state.not_now("This council has had the maximum number of members."));
     }
     Ok(Changing { charter, add, remove, prices })
 }
@@ -69,7 +69,7 @@ fn whose(state: &State, member: &Member) -> Option<String> {
     let name = &member.name;
     let mut senders = state.senders.iter().filter(|sender| are_same(sender, name));
     if let Some(sender) = senders.find(|sender| member.model.is_some() || *sender != name) {
-        let why = "has posted here by themselves; a member by another name is needed";
+        let why = "has already posted here; give the member another name";
         return Some(format!("{sender:?} {why}"));
     }
     let had_model = |name: &str| {
@@ -86,7 +86,8 @@ pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> R
     let answers = |member: &&Member| member.model.is_some() && same(&member.name);
     if let Some(member) = state.members.iter().find(answers) {
         let name = &member.name;
-        let why = format!("{name} has a model and answers by itself; post under your own name.");
+        let why =
+            format!("{name} has a model and answers automatically; post under your own name.");
         return Err(Reject::Forbidden(why));
     }
     if let Some(former) = state.former.iter().find(|was| was.had_model && same(&was.name)) {
@@ -112,7 +113,7 @@ pub fn post(state: &State, sender: &str, body: &str, reply_to: Option<u64>) -> R
     let strangers = state.senders.iter().filter(|name| state.member(name).is_none()).count();
     let is_known = state.member(sender).is_some() || state.is_claimed(sender);
     if !is_known && strangers >= limits::COUNCIL_SENDERS {
-        return Err(state.not_now("This council has as many senders as it can keep."));
+        return Err(state.not_now("This council has the maximum number of senders."));
     }
     Ok(())
 }
@@ -139,7 +140,7 @@ pub fn said(text: Option<String>) -> Option<String> {
 fn check_members(wrong: &mut Vec<Wrong>, list: &str, stay: &[&Member], members: &[Member]) {
     if stay.len() + members.len() > limits::COUNCIL_MEMBERS {
         let most = limits::COUNCIL_MEMBERS;
-        wrong.push(Wrong::new(list, format!("a council has at most {most} members")));
+        wrong.push(Wrong::new(list, format!("a council can have at most {most} members")));
     }
     for (place, member) in members.iter().enumerate().take(limits::WRONG_FIELDS) {
         let field = |name: &str| format!("{list}[{place}].{name}");
@@ -148,7 +149,7 @@ fn check_members(wrong: &mut Vec<Wrong>, list: &str, stay: &[&Member], members: 
         if let Some(other) = before.into_iter().find(|name| are_same(name, &member.name)) {
             // Mentions do not tell them apart.
             let problem = match *other == member.name {
-                true => "is the name of another member too".to_owned(),
+                true => "is also the name of another member".to_owned(),
                 false => format!("differs from the member {other:?} only in case"),
             };
             wrong.push(Wrong::new(field("name"), problem));
@@ -168,7 +169,7 @@ fn speaker(wrong: &mut Vec<Wrong>, field: &str, name: &str) {
         wrong.push(Wrong::new(field, problem));
     }
     if are_same(name, ALL) {
-        wrong.push(Wrong::new(field, "`all` means everybody; nobody may be called that"));
+        wrong.push(Wrong::new(field, "`all` means everyone; choose another name"));
     }
 }
 

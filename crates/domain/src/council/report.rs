@@ -45,7 +45,7 @@ impl Report for State {
         let message = match (&self.stage, self.answering()) {
             (Stage::Closed { .. }, _) => "The council is closed.".to_owned(),
             (Stage::Open { .. }, Some(member)) => format!("{done} posts; {member} is answering."),
-            (Stage::Open { .. }, None) => format!("{done} posts; nobody is answering."),
+            (Stage::Open { .. }, None) => format!("{done} posts; no one is answering."),
         };
         Progress { done: done as u32, total: (done + to_come) as u32, message }
     }
@@ -96,13 +96,15 @@ impl Report for State {
                     next.push("Post, and read what others post.".to_owned());
                 } else {
                     next.push(format!(
-                        "Post: {} answer when you name them; a post that names nobody, or @all, is \
-                         to all of them.",
+                        "Post: {} answer when you name them; a post that names no one, or @all, \
+                         asks all of them.",
                         models.join(", ")
                     ));
                 }
                 if let Some(member) = self.answering() {
-                    next.push(format!("{member} is answering: read with a wait to get it."));
+                    next.push(format!(
+                        "{member} is answering: read with a wait to get the answer."
+                    ));
                 }
                 next.push("Close it with a summary when the matter is settled.".to_owned());
             }

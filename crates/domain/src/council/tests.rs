@@ -355,11 +355,11 @@ fn every_wrong_field_of_an_opening_is_named() {
             ("charter", "must not be empty"),
             ("members[0].model", "a model is named provider/model"),
             ("members[1].name", "differs from the member \"ann\" only in case"),
-            ("members[2].name", "is the name of another member too"),
-            ("members[3].name", "`all` means everybody; nobody may be called that"),
+            ("members[2].name", "is also the name of another member"),
+            ("members[3].name", "`all` means everyone; choose another name"),
             ("members[4].name", AGENT_NAME),
             ("members[5].persona", "is 8193 bytes long; at most 8192 are allowed"),
-            ("project", "must not hold U+000A, which ends a line; it is character 2"),
+            ("project", "must not contain U+000A, which ends a line; it is character 2"),
             ("by", "is 201 bytes long; at most 200 are allowed"),
         ],
     );
@@ -373,7 +373,7 @@ fn a_council_has_so_many_members_and_such_a_charter() {
         council(&names.iter().map(String::as_str).collect::<Vec<_>>(), &[])
     };
     told(seated(16), vec![]);
-    check_opening(seated(17), &[("members", "a council has at most 16 members")]);
+    check_opening(seated(17), &[("members", "a council can have at most 16 members")]);
     let charter = |bytes: usize| Open { charter: "c".repeat(bytes), ..four() };
     told(charter(8192), vec![]);
     check_opening(charter(8193), &[("charter", "is 8193 bytes long; at most 8192 are allowed")]);
@@ -384,7 +384,7 @@ fn a_council_has_so_many_members_and_such_a_charter() {
 fn a_council_is_opened_once_and_before_anything_else() {
     let refusal = not_now(
         "open",
-        "This council has been opened already.",
+        "This council has already been opened.",
         &["post", "change", "close", "export"],
     );
     check_refused(four(), vec![], Command::Own(Own::Open(four())), refusal);
@@ -444,7 +444,7 @@ fn every_wrong_field_of_a_post_is_named() {
         ],
     );
     refused(reply("bo", "Hi.", 0), &[("replyTo", "there is no post 0; posts are numbered 1 to 1")]);
-    let reserved = "`all` means everybody; nobody may be called that";
+    let reserved = "`all` means everyone; choose another name";
     refused(post("ALL", "Hi."), &[("sender", reserved)]);
     let case = |name| format!("differs from {name:?} only in case; use that, or another name");
     refused(post("BO", "Hi."), &[("sender", &case("bo"))]);
@@ -458,7 +458,7 @@ fn every_wrong_field_of_a_post_is_named() {
 
 #[test]
 fn nobody_posts_for_a_member_with_a_model() {
-    let why = "ann has a model and answers by itself; post under your own name.";
+    let why = "ann has a model and answers automatically; post under your own name.";
     for name in ["ann", "Ann"] {
         check_refused(four(), vec![], post(name, "Hi."), Reject::Forbidden(why.into()));
     }
@@ -471,10 +471,10 @@ fn the_token_of_who_has_posted_is_made_anew_until_the_council_closes() {
     let (state, log) = told(four(), story);
     assert_eq!(log[2..], [token_renewed(2, "bo", 1), token_renewed(3, "bo", 2)]);
     assert_eq!((state.renewals("bo"), state.renewals("di")), (2, 0));
-    let unknown = Reject::Unknown("Nobody has posted here as di.".into());
+    let unknown = Reject::Unknown("No one has posted here as di.".into());
     check_refused(four(), vec![post("bo", "@di Hi.")], renew("di"), unknown);
     let many = [post("bo", "@di Hi.")].into_iter().chain((0..1000).map(|_| renew("bo")));
-    let most = Reject::Forbidden("It has been renewed 1000 times.".into());
+    let most = Reject::Forbidden("It has been renewed 1000 times, the maximum.".into());
     check_refused(four(), many.collect(), renew("bo"), most);
     let (state, _) = told(four(), vec![post("bo", "@di Hi."), close()]);
     let late = decide(Some(&state), renew("bo"), at(3), nonce(3));
@@ -487,7 +487,7 @@ fn so_many_may_post_without_being_members() {
     let story = then(vec![post("di", "@bo Hi.")], strangers);
     let refusal = not_now(
         "open",
-        "This council has as many senders as it can keep.",
+        "This council has the maximum number of senders.",
         &["post", "change", "close", "export"],
     );
     check_refused(four(), story.clone(), post("s256", "@di Hi."), refusal);
@@ -499,7 +499,7 @@ fn a_full_council_takes_no_post_but_the_answers_that_are_owed() {
     let (mut state, _) = told(four(), vec![post("bo", "@ann Hi.")]);
     let first = state.posts[0].clone();
     state.posts.resize(limits::COUNCIL_POSTS, first);
-    let full = "This council has as many posts as it can keep.";
+    let full = "This council has the maximum number of posts.";
     assert_eq!(
         decide(Some(&state), post("bo", "Hi."), at(2), nonce(2)),
         Err(not_now("open", full, &["stop", "change", "close", "export"]))
@@ -731,7 +731,7 @@ fn a_failed_answer_is_recorded_and_the_turn_goes_on() {
 
 #[test]
 fn an_answer_without_a_word_is_a_failure_and_one_with_too_many_is_cut() {
-    let message = "The model ended without a word.".into();
+    let message = "The model returned an empty answer.".into();
     let empty = Event::AnswerFailed {
         member: "ann".into(),
         upto: 1,
@@ -786,7 +786,7 @@ fn stop_drops_what_runs_and_what_is_owed_and_the_council_goes_on() {
         stopped("ann", 1, "Gr"),
     ];
     check(four(), story.clone(), events.clone(), ("open", &[]));
-    let refusal = not_now("open", "Nobody is answering.", &["post", "change", "close", "export"]);
+    let refusal = not_now("open", "No one is answering.", &["post", "change", "close", "export"]);
     check_refused(four(), story.clone(), Command::Stop, refusal.clone());
     check_refused(four(), vec![], Command::Stop, refusal);
     check_refused(four(), story.clone(), hands_back("answer/ann/1", "Gr"), Reject::Stale);
@@ -858,7 +858,7 @@ fn a_summary_is_bounded_and_of_blanks_it_is_none() {
     check(four(), vec![close(" \n", " ")], vec![closed(1)], ("closed", &[]));
     let wrong = [
         ("summary", "is 65537 bytes long; at most 65536 are allowed"),
-        ("by", "must not hold U+000A, which ends a line; it is character 2"),
+        ("by", "must not contain U+000A, which ends a line; it is character 2"),
     ];
     check_refused(four(), vec![], close(&"s".repeat(65_537), "B\no"), invalid(&wrong));
 }
@@ -937,6 +937,6 @@ fn a_name_that_has_posted_needs_proof() {
         }
     }
     let refused = decide(state.as_ref(), post(false), at, nonce());
-    let message = "ann is somebody else's name here.".to_owned();
+    let message = "ann is someone else's name here.".to_owned();
     assert_eq!(refused, Err(Reject::Forbidden(message)));
 }

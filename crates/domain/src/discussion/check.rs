@@ -81,7 +81,7 @@ pub fn budget(state: &State) -> Result<(), Reject> {
 fn check_seats(wrong: &mut Vec<Wrong>, facilitator: &Seat, participants: &[Participant]) {
     seat(wrong, "facilitator", facilitator);
     if !participants.iter().any(|participant| participant.role.speaks()) {
-        let problem = "at least one participant who speaks is needed; observers only listen";
+        let problem = "at least one participant must speak; observers only listen";
         wrong.push(Wrong::new("participants", problem));
     }
     for (place, participant) in participants.iter().enumerate().take(limits::WRONG_FIELDS) {
@@ -108,7 +108,7 @@ pub fn other(
         wrong.push(Wrong::new(field, problem));
     }
     if let Some(name) = same(seat, others.iter().map(|participant| &*participant.seat)) {
-        wrong.push(Wrong::new(field, format!("{name} takes part already")));
+        wrong.push(Wrong::new(field, format!("{name} is already taking part")));
     }
 }
 
@@ -150,7 +150,7 @@ pub fn interjection(state: &State, by: &str, said: &str) -> Result<(), Reject> {
     let same = |seat: &Seat| !seat.is_person() && are_same(&seat.name, by);
     let seats = state.participants.iter().map(|p| &p.seat).chain([&state.facilitator]);
     if seats.into_iter().any(|seat| same(seat)) {
-        wrong.push(Wrong::new("by", "a model here is called that; use your own name"));
+        wrong.push(Wrong::new("by", "a model here has this name; use your own"));
     }
     text(&mut wrong, "text", said, limits::INTERJECTION_BYTES);
     settled(wrong)
@@ -173,7 +173,7 @@ pub fn decision(
 ) {
     match decision {
         Choice::Synthesize if turn == 0 => {
-            let problem = "nobody has spoken yet; choose who speaks first";
+            let problem = "no one has spoken yet; choose who speaks first";
             wrong.push(Wrong::new("decision", problem));
         }
         Choice::Synthesize => {}
@@ -181,7 +181,7 @@ pub fn decision(
             let speakers = state.speakers();
             let ids: Vec<&str> = speakers.iter().map(|p| p.seat.id.0.as_str()).collect();
             if !next.is_some_and(|next| ids.contains(&next.0.as_str())) {
-                let problem = format!("must be who speaks next: {}", ids.join(", "));
+                let problem = format!("must be one of the speakers: {}", ids.join(", "));
                 wrong.push(Wrong::new("nextParticipantId", problem));
             }
             text(wrong, "question", question.unwrap_or_default(), limits::QUESTION_BYTES);

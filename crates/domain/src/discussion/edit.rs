@@ -38,10 +38,12 @@ impl State {
         let Edit { name: called, topic, format, max_rounds, status, conclusion } = edit;
         match self.conclusion() {
             Some(_) if max_rounds.is_some() => {
-                return Err(self.not_now("This discussion is concluded; no more rounds follow."));
+                return Err(
+                    self.not_now("This discussion has concluded; there are no more rounds.")
+                );
             }
             None if conclusion.is_some() => {
-                let message = "There is no conclusion yet that could be edited; conclude first.";
+                let message = "There is no conclusion to edit yet; conclude first.";
                 return Err(self.not_now(message));
             }
             Some(_) | None => {}
@@ -109,7 +111,7 @@ impl State {
             | Stage::Stopped(_)
             | Stage::Failed { .. }
             | Stage::Concluded(_) => {
-                Err(self.not_now(&format!("{what} can be changed in a draft only.")))
+                Err(self.not_now(&format!("{what} can only be changed in a draft.")))
             }
         }
     }
@@ -143,7 +145,7 @@ impl State {
     pub(super) fn remove_participant(&self, seat: SeatId, at: Timestamp) -> Ruling<Event> {
         self.is_draft("Who takes part")?;
         if !self.participants.iter().any(|participant| participant.seat.id == seat) {
-            return Err(Reject::Unknown(format!("Nobody with the id {:?} takes part.", seat.0)));
+            return Err(Reject::Unknown(format!("No one with the id {:?} takes part.", seat.0)));
         }
         Ok(vec![Event::ParticipantRemoved { seat, at }])
     }

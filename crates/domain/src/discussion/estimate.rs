@@ -17,7 +17,7 @@ use crate::reject::Reject;
 pub const TOKEN_BYTES: u64 = 4;
 /// Bytes of a token when a prompt must not pass a window.
 pub const DENSE_TOKEN_BYTES: u64 = 3;
-pub(crate) const PEOPLE: &str = "The time that people take is not counted.";
+pub(crate) const PEOPLE: &str = "Time taken by people is not included.";
 /// Tokens of the words that every prompt has.
 pub(crate) const FRAME_TOKENS: u64 = 350;
 /// Tokens of an answer when nothing has been measured: few and many.
@@ -242,7 +242,7 @@ impl State {
         small.map(|(model, window, base)| {
             format!(
                 "The topic and its files have about {base} tokens; {model} takes {window}. Leave \
-                 something out, or take a model with a larger window."
+                 something out, or choose a model with a larger context window."
             )
         })
     }
@@ -275,10 +275,8 @@ pub(crate) fn unknown(
     let slow = list(&|model| measured(model).is_none());
     let dear = list(&|model| price(model).is_none());
     [
-        slow.map(|names| {
-            format!("The time is not known: nothing has been measured here for {names}.")
-        }),
-        dear.map(|names| format!("The cost is not known: no price is set for {names}.")),
+        slow.map(|names| format!("Time unknown: nothing has been measured here for {names}.")),
+        dear.map(|names| format!("Cost unknown: no price is set for {names}.")),
     ]
 }
 

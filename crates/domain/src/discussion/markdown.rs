@@ -105,13 +105,13 @@ fn write_entry(out: &mut Document, state: &State, entry: &Entry) {
 fn write_decision(out: &mut Document, state: &State, decided: &Decided) {
     let choice = match (decided.decision, &decided.next) {
         (Choice::Continue, Some(next)) => line!("{} speaks next", name(state, next)),
-        (Choice::Continue, None) => line!("goes on"),
+        (Choice::Continue, None) => line!("continues"),
         (Choice::Synthesize, _) => line!("time to conclude"),
     };
     let note = Saying(decided.note.as_deref().unwrap_or_default());
     let how = match decided.how {
         How::Parsed | How::Person => Line::default(),
-        How::Repaired => line!(" (the answer had to be mended: {})", note),
+        How::Repaired => line!(" (the reply was repaired: {})", note),
         How::Fallback => line!(" (chosen in turn: {})", note),
         How::Rule => line!(" ({})", note),
     };

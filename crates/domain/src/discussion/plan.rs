@@ -20,7 +20,7 @@ pub const FIRST_QUESTION: &str = "What is your view of the topic, and what matte
 /// Asked later in the same case.
 pub const NEXT_QUESTION: &str = "Where do you agree with what has been said, where not, and what \
     is still missing?";
-pub(super) const NO_ROOM: &str = "The budget has no room for another turn.";
+pub(super) const NO_ROOM: &str = "The budget does not cover another turn.";
 
 fn reply_by(seat: &Seat, at: Timestamp) -> Option<Timestamp> {
     match seat.sitter {
@@ -165,7 +165,7 @@ impl State {
             let what = if turn == 0 { What::Opening } else { What::Evaluation { turn } };
             return vec![self.go_on(what, moment)];
         }
-        let note = "The facilitator's budget is spent: the next in turn speaks.";
+        let note = "The facilitator's budget is spent, so the next in turn speaks.";
         let decided = self.in_turn(turn, How::Rule, note.to_owned());
         let event = Event::Decided { decided: decided.clone(), at: moment.at };
         self.then(event, |state| state.after_decision(&decided, moment))

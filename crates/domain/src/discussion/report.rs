@@ -87,18 +87,18 @@ impl Report for State {
         let mut next = vec![];
         if let Some(seat) = self.awaited().and_then(|step| self.seat_of(step)) {
             let how = if self.allowed().contains(&"decide") { "decide" } else { "reply" };
-            next.push(format!("{} has to {how}.", seat.name));
+            next.push(format!("{} must {how}.", seat.name));
         } else if !self.is_over() {
-            next.push("Wait until it is over; it goes on by itself.".to_owned());
+            next.push("Wait until it is over; it continues on its own.".to_owned());
         }
         let sentence = |name: &&str| match *name {
             "start" => Some("Start it."),
             "edit" => Some("Edit it, or change who takes part."),
-            "pause" => Some("Pause it after the step under way."),
-            "resume" => Some("Resume it: it goes on with exactly the step that was due."),
+            "pause" => Some("Pause it after the current step."),
+            "resume" => Some("Resume it with exactly the step that was due."),
             "stop" => Some("Stop it at once; what has arrived is kept, and it can be resumed."),
-            "conclude" => Some("Conclude it now, with what has been said."),
-            "interject" => Some("Interject: add a message of your own between the turns."),
+            "conclude" => Some("Conclude it now, from what has been said."),
+            "interject" => Some("Interject: add a remark between turns."),
             _ => None,
         };
         next.extend(self.allowed().iter().filter_map(sentence).map(str::to_owned));
@@ -161,23 +161,29 @@ impl State {
         let waits = self.awaited().is_some();
         match &step.what {
             What::Opening if waits => format!("Waiting for {name} to open the discussion."),
-            What::Opening => format!("{name} opens the discussion."),
+            What::Opening => format!("{name} is opening the discussion."),
             What::Turn { turn, .. } if waits => {
                 format!("Round {turn} of at most {most}: waiting for {name} to speak.")
             }
-            What::Turn { turn, .. } => format!("Round {turn} of at most {most}: {name} speaks."),
+            What::Turn { turn, .. } => {
+                format!("Round {turn} of at most {most}: {name} is speaking.")
+            }
             What::Evaluation { turn } if waits => format!(
-                "Round {turn} of at most {most} is over: waiting for {name} to decide how to go on."
+                "Round {turn} of at most {most} is over: waiting for {name} to decide what comes \
+                 next."
             ),
             What::Evaluation { turn } => {
-                format!("Round {turn} of at most {most} is over: {name} decides how to go on.")
+                format!(
+                    "Round {turn} of at most {most} is over: {name} is deciding what comes \
+                         next."
+                )
             }
             What::Synthesis { .. } if waits => format!("Waiting for {name} to conclude."),
             What::Synthesis { by, .. } if *by == self.facilitator.id => {
-                format!("{name} writes the conclusion.")
+                format!("{name} is writing the conclusion.")
             }
             What::Synthesis { .. } => {
-                format!("The model of {name} writes the conclusion in the facilitator's place.")
+                format!("The model of {name} is writing the conclusion in the facilitator's place.")
             }
         }
     }

@@ -28,7 +28,7 @@ impl State {
         let ended = match (self.awaited(), &outcome) {
             // Who was given no time limit has all the time there is.
             (Some(_), Outcome::Elapsed) if step.reply_by.is_some() => {
-                Err(Failed::late("No reply came in time."))
+                Err(Failed::late("No reply arrived in time."))
             }
             (Some(_), _) => return Err(Reject::Stale),
             (None, _) => outcome.ended()?,
@@ -219,7 +219,7 @@ impl State {
         let step = self.awaits(seat)?;
         match &step.what {
             What::Opening | What::Evaluation { .. } => Err(self.not_now(
-                "The one who leads has to decide who speaks next: use `decide`, not `reply`.",
+                "The facilitator must decide who speaks next: use `decide`, not `reply`.",
             )),
             What::Turn { turn, speaker, .. } => {
                 check::reply(&text)?;
@@ -250,10 +250,10 @@ impl State {
     /// The step that waits for a person, and for this one if a seat is named.
     fn awaits(&self, seat: Option<SeatId>) -> Result<&Step, Reject> {
         if let Some(unknown) = seat.as_ref().filter(|seat| self.seat(seat).is_none()) {
-            return Err(Reject::Unknown(format!("Nobody here has the id {:?}.", unknown.0)));
+            return Err(Reject::Unknown(format!("No one here has the id {:?}.", unknown.0)));
         }
         let Some(step) = self.awaited() else {
-            return Err(self.not_now("The discussion does not wait for a person now."));
+            return Err(self.not_now("The discussion is not waiting for a person now."));
         };
         let awaited = self.seat_of(step);
         if let (Some(seat), Some(awaited)) = (&seat, awaited)
@@ -270,7 +270,7 @@ impl State {
             What::Opening => 0,
             What::Evaluation { turn } => *turn,
             What::Turn { .. } | What::Synthesis { .. } => {
-                return Err(self.not_now("Words are awaited, not a decision: use `reply`."));
+                return Err(self.not_now("A reply is needed, not a decision: use `reply`."));
             }
         };
         let Chosen { decision, next, question, reasoning } = chosen;

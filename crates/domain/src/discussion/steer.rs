@@ -21,12 +21,12 @@ impl State {
                 Ok(noted.into_iter().chain(begun).collect())
             }
             Stage::Paused(_) | Stage::Stopped(_) | Stage::Failed { .. } => {
-                Err(self.not_now("This discussion has been started; resume it."))
+                Err(self.not_now("This discussion has already started; resume it."))
             }
             Stage::Active(_) | Stage::Pausing(_) => {
-                Err(self.not_now("This discussion is under way."))
+                Err(self.not_now("This discussion is running."))
             }
-            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+            Stage::Concluded(_) => Err(self.not_now("This discussion has concluded.")),
         }
     }
 
@@ -38,13 +38,13 @@ impl State {
             }
             Stage::Active(_) => Ok(vec![Event::PauseAsked { at }]),
             Stage::Pausing(_) | Stage::Paused(_) => {
-                Err(self.not_now("This discussion is paused already."))
+                Err(self.not_now("This discussion is already paused."))
             }
             Stage::Draft => Err(self.not_now("This discussion has not been started.")),
             Stage::Stopped(_) | Stage::Failed { .. } => {
-                Err(self.not_now("Nothing is under way that could be paused."))
+                Err(self.not_now("There is nothing to pause."))
             }
-            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+            Stage::Concluded(_) => Err(self.not_now("This discussion has concluded.")),
         }
     }
 
@@ -56,9 +56,9 @@ impl State {
                 let resumed = Event::Resumed { at: moment.at };
                 Ok(self.then(resumed, |state| state.begin_again(step, moment)))
             }
-            Stage::Active(_) => Err(self.not_now("This discussion is under way.")),
+            Stage::Active(_) => Err(self.not_now("This discussion is running.")),
             Stage::Draft => Err(self.not_now("This discussion has not been started; start it.")),
-            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+            Stage::Concluded(_) => Err(self.not_now("This discussion has concluded.")),
         }
     }
 
@@ -69,9 +69,11 @@ impl State {
                 Ok(vec![Event::Stopped { next: step.clone(), at }])
             }
             Stage::Draft => Err(self.not_now("This discussion has not been started.")),
-            Stage::Stopped(_) => Err(self.not_now("This discussion is stopped already.")),
-            Stage::Failed { .. } => Err(self.not_now("This discussion has failed; nothing runs.")),
-            Stage::Concluded(_) => Err(self.not_now("This discussion is concluded.")),
+            Stage::Stopped(_) => Err(self.not_now("This discussion is already stopped.")),
+            Stage::Failed { .. } => {
+                Err(self.not_now("This discussion has failed; nothing is running."))
+            }
+            Stage::Concluded(_) => Err(self.not_now("This discussion has concluded.")),
         }
     }
 
@@ -111,7 +113,7 @@ impl State {
     /// Why a conclusion cannot be asked for now.
     pub(super) fn no_conclusion(&self) -> Option<&'static str> {
         match &self.stage {
-            Stage::Draft => Some("Nothing has been said; start it first."),
+            Stage::Draft => Some("Nothing has been said yet; start it first."),
             Stage::Active(step) if step.what.is_synthesis() => {
                 Some("The conclusion is being written.")
             }
@@ -120,7 +122,7 @@ impl State {
             | Stage::Paused(_)
             | Stage::Stopped(_)
             | Stage::Failed { .. } => None,
-            Stage::Concluded(_) => Some("This discussion is concluded."),
+            Stage::Concluded(_) => Some("This discussion has concluded."),
         }
     }
 
@@ -136,7 +138,7 @@ impl State {
     pub(super) fn no_interjection(&self) -> Option<&'static str> {
         match &self.stage {
             Stage::Draft => return Some("This discussion has not been started; edit its topic."),
-            Stage::Concluded(_) => return Some("This discussion is concluded."),
+            Stage::Concluded(_) => return Some("This discussion has concluded."),
             Stage::Active(step) | Stage::Pausing(step) if step.what.is_synthesis() => {
                 return Some("The conclusion is being written.");
             }
@@ -149,6 +151,6 @@ impl State {
         let entries = self.transcript.iter().chain(&self.aside);
         let kept = entries.filter(|entry| matches!(entry.said, Said::Interjection { .. })).count();
         (kept >= limits::INTERJECTIONS)
-            .then_some("This discussion has as many interjections as it can keep.")
+            .then_some("This discussion has the maximum number of interjections.")
     }
 }

@@ -152,7 +152,7 @@ fn workspace(wrong: &mut Vec<Wrong>, Workspace { folder, tools }: &Workspace) {
         size(wrong, "workspace.folder", folder, limits::FOLDER_BYTES);
         line(wrong, "workspace.folder", folder);
         if !folder.starts_with('/') && !folder.starts_with("~/") {
-            let problem = "must be a whole path, such as `/srv/work` or `~/work`";
+            let problem = "must be a full path, such as `/srv/work` or `~/work`";
             wrong.push(Wrong::new("workspace.folder", problem));
         }
     }

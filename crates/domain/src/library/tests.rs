@@ -189,19 +189,22 @@ fn every_wrong_field_is_named_at_once() {
         &[
             ("tier", "give either a model or a tier, not both"),
             ("name", "is 81 characters long; at most 80 are allowed"),
-            ("name", "must not hold U+200B, which shows nothing; it is character 81"),
-            ("description", "must not hold U+000A, which ends a line; it is character 2"),
+            ("name", "must not contain U+200B, which is invisible; it is character 81"),
+            ("description", "must not contain U+000A, which ends a line; it is character 2"),
             ("description", "is 301 bytes long; at most 300 are allowed"),
             ("persona", "is 16385 bytes long; at most 16384 are allowed"),
             ("model", "a model is named provider/model"),
             ("turnSeconds", "must be from 5 to 3600 seconds"),
             ("outputTokens", "must be from 16 to 65536 tokens"),
             ("budgetTokens", "must be from 1000 to 1000000000000 tokens"),
-            ("workspace.folder", "must not hold U+0007, a control character; it is character 5"),
-            ("workspace.folder", "must be a whole path, such as `/srv/work` or `~/work`"),
+            ("workspace.folder", "must not contain U+0007, a control character; it is character 5"),
+            ("workspace.folder", "must be a full path, such as `/srv/work` or `~/work`"),
             ("workspace.tools[0]", "must not be empty"),
             ("workspace.tools[1]", "is 201 bytes long; at most 200 are allowed"),
-            ("workspace.tools[2]", "must not hold U+0009, a control character; it is character 2"),
+            (
+                "workspace.tools[2]",
+                "must not contain U+0009, a control character; it is character 2",
+            ),
         ],
     );
     let tools = Given { tools: Some(vec!["x".into(); 65]), ..given("Tea") };
@@ -374,9 +377,7 @@ fn what_ships_with_the_program_stays_as_it_is() {
         let refused = decide(None, command);
         let expected = Reject::NotNow {
             state: "built in",
-            message: "The Spark ships with Plenary and stays as it is; make a copy of it, and \
-                      change that."
-                .into(),
+            message: "The Spark is built in and cannot be changed. Make a copy to edit.".into(),
             allowed: vec!["copy"],
         };
         assert_eq!(refused, Err(expected));
@@ -399,7 +400,7 @@ fn no_more_agents_are_kept_than_the_limit() {
     let state = told(added.collect());
     let full = Reject::NotNow {
         state: "full",
-        message: "There are 1000 agents, as many as can be kept.".into(),
+        message: "There are 1000 agents, the maximum.".into(),
         allowed: vec!["edit", "remove"],
     };
     assert_eq!(decide(state.as_ref(), add(given("one more"))), Err(full));

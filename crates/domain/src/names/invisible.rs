@@ -72,10 +72,10 @@ fn why(before: Option<char>, c: char, after: Option<char>) -> Option<&'static st
         '\u{200c}' | '\u{200d}' if joins(before, after) => None,
         '\u{fe0f}' if before.is_some_and(is_pictured) => None,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-            Some("which turns the direction of the text")
+            Some("which reverses the direction of text")
         }
         _ if c.is_control() => Some("a control character"),
-        _ if is_format(c) => Some("which shows nothing"),
+        _ if is_format(c) => Some("which is invisible"),
         _ => None,
     }
 }

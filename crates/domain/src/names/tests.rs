@@ -85,14 +85,14 @@ fn a_name_may_be_in_any_script() {
 #[test]
 fn a_refusal_names_the_character_and_its_place() {
     let check = |name: &str, problem: &str| assert_eq!(check_name(name), Err(problem.to_owned()));
-    check("A\u{200b}nn", "must not hold U+200B, which shows nothing; it is character 2");
-    check("Ann>>>\u{2028}", "must not hold U+2028, which ends a line; it is character 7");
+    check("A\u{200b}nn", "must not contain U+200B, which is invisible; it is character 2");
+    check("Ann>>>\u{2028}", "must not contain U+2028, which ends a line; it is character 7");
     check(
         "\u{202e}Ann",
-        "must not hold U+202E, which turns the direction of the text; it is character 1",
+        "must not contain U+202E, which reverses the direction of text; it is character 1",
     );
-    check("Ann\u{1b}", "must not hold U+001B, a control character; it is character 4");
-    check("Ann>>>", "must not hold `<` or `>`; there is one at 4");
+    check("Ann\u{1b}", "must not contain U+001B, a control character; it is character 4");
+    check("Ann>>>", "must not contain `<` or `>`; there is one at 4");
 }
 
 #[test]
@@ -118,8 +118,8 @@ fn names_are_the_same_whatever_their_case_and_how_they_are_put_together() {
 
 #[test]
 fn what_there_is_is_told_in_bounds_and_the_nearest_first() {
-    assert_eq!(told("x", [].into_iter()), "; there is none yet");
-    assert_eq!(told("anne/1", ["bob/1", "ann/1"].into_iter()), "; there are ann/1, bob/1");
+    assert_eq!(told("x", [].into_iter()), "; none exist yet");
+    assert_eq!(told("anne/1", ["bob/1", "ann/1"].into_iter()), "; available: ann/1, bob/1");
     let many: Vec<String> = (1..100).map(|number| format!("ann/{number}")).collect();
     let told = told("post-1", many.iter().map(String::as_str));
     assert_eq!(told.matches("ann/").count(), limits::NAMES_TOLD);

@@ -72,7 +72,7 @@ impl State {
             }
             ([_, ..], Overlap::Queue) => {
                 if self.waiting().len() >= limits::RUNS_WAITING {
-                    let why = format!("{} runs wait already.", limits::RUNS_WAITING);
+                    let why = format!("{} runs are already waiting.", limits::RUNS_WAITING);
                     return vec![Event::Skipped { how, why, at }];
                 }
             }
@@ -146,7 +146,7 @@ impl State {
     fn no_version(&self, wanted: Option<u32>) -> Reject {
         let (wanted, newest) = (wanted.unwrap_or_default(), self.newest.number);
         Reject::Unknown(match (1..newest).contains(&wanted) {
-            true => format!("Version {wanted} is not kept any more; the newest is {newest}."),
+            true => format!("Version {wanted} is no longer kept; the newest is {newest}."),
             false => format!("There is no version {wanted}; the newest is {newest}."),
         })
     }
@@ -160,13 +160,13 @@ fn is_cron(how: &How) -> bool {
 }
 
 fn too_many() -> String {
-    format!("{} runs of this workflow are under way, as many as can be.", limits::RUNS_AT_ONCE)
+    format!("{} runs of this workflow are in progress, the maximum.", limits::RUNS_AT_ONCE)
 }
 
 fn taken(other: &Run) -> String {
     let run = match other.session() {
         Some(run) => format!("Run {run}"),
-        None => format!("Run number {}, which is about to begin,", other.number),
+        None => format!("Run number {}, which is about to start,", other.number),
     };
     match &other.key {
         Some(key) => format!("{run} for {key:?} has not ended."),

@@ -80,14 +80,13 @@ fn everything_that_is_wrong_is_told_at_once() {
         &[
             ("name", crate::names::ROOM_NAME),
             ("fields.", "has no name"),
-            ("fields._at", "begins with `_`, as only our own fields do"),
-            ("fields.list", "has to be a text, a number, true or false"),
-            ("fields.none", "has to be a text, a number, true or false"),
+            ("fields._at", "starts with `_`, which is reserved"),
+            ("fields.list", "must be a string, a number, true or false"),
+            ("fields.none", "must be a string, a number, true or false"),
             ("fields.signal", "is the name of the signal, and cannot be one of its fields"),
         ],
     );
-    let told = "`board-transitioned` is what rooms tell by themselves when it happens; nobody can \
-                send it";
+    let told = "`board-transitioned` is sent by sessions themselves; it cannot be sent by hand";
     check_wrong("board-transitioned", json!({}), &[("name", told)]);
     let long = json!({ "x": "x".repeat(limits::SIGNAL_BYTES) });
     check_wrong("built", long, &[("fields", "are 16392 bytes; at most 16384 are allowed")]);

@@ -433,8 +433,8 @@ fn advice_is_for_those_who_see_what_it_is_made_from() {
         let (state, _) = told(open, reached(Phase::Debate), story());
         let why_not = [
             "fay/a1 of ben/1 is not settled",
-            "nobody has voted on ada/1",
-            "nobody has voted on ben/1",
+            "no one has voted on ada/1",
+            "no one has voted on ben/1",
         ];
         let advice = Readiness { ready: false, why_not: why_not.map(Into::into).into() };
         assert_eq!(board(&state, &viewer(who)).readiness, given.then_some(advice), "{who}");

@@ -96,7 +96,7 @@ impl State {
         check::register(&agent, domain.as_deref(), &self.members)?;
         if self.members.len() >= limits::BOARD_AGENTS {
             let most = limits::BOARD_AGENTS;
-            return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));
+            return Err(Reject::Forbidden(format!("A board can have at most {most} agents.")));
         }
         Ok(vec![Event::Registered { agent, role, domain, at }])
     }
@@ -123,13 +123,13 @@ impl State {
         let opener = &self.opened_by;
         Reject::NotInvited(match (self.phase, shown) {
             (Phase::Blind, Shown::Invitation(_)) => {
-                format!("This invitation was replaced by a newer one. {opener} hands it out.")
+                format!("This invitation was replaced by a newer one. Ask {opener} for it.")
             }
             (_, Shown::Other) => {
                 "This invitation is for another board, another name or another role.".into()
             }
             (Phase::Blind, Shown::Nothing | Shown::Token | Shown::Personal) => format!(
-                "Whoever joins this board as {} needs an invitation from {opener}, who opened it; \
+                "To join this board as {} you need an invitation from {opener}, who opened it; \
                  specialists need none.",
                 role.name()
             ),
@@ -137,8 +137,8 @@ impl State {
                 Phase::Read | Phase::Validate | Phase::Debate | Phase::Resolve | Phase::Archived,
                 Shown::Nothing | Shown::Token | Shown::Invitation(_) | Shown::Personal,
             ) => format!(
-                "The blind phase is over: to join you need a personal invitation. A facilitator or \
-                 an operator, such as {opener}, makes it for your name and role."
+                "The blind phase is over: to join you need a personal invitation. Ask a \
+                 facilitator or an operator, such as {opener}, for one with your name and role."
             ),
         })
     }
@@ -151,7 +151,7 @@ impl State {
     ) -> Ruling<Event> {
         self.gate(&agent, Action::Invite)?;
         if self.admission.is_open() {
-            let message = "Anybody may register on this board; it needs no invitations.";
+            let message = "Anyone can join this board; it needs no invitations.";
             return Err(Reject::Forbidden(message.to_owned()));
         }
         match newcomer {
@@ -176,7 +176,7 @@ impl State {
         }
         if self.invited.len() >= limits::BOARD_INVITED {
             let most = limits::BOARD_INVITED;
-            let message = format!("A board keeps {most} invitations by name.");
+            let message = format!("A board can have at most {most} invitations by name.");
             return Err(Reject::Forbidden(message));
         }
         Ok(vec![Event::Invited { agent: name, role, by, at }])
@@ -186,8 +186,8 @@ impl State {
         if by != self.opened_by {
             let opener = &self.opened_by;
             return Err(Reject::Forbidden(format!(
-                "{opener} opened this board and makes its invitation. You may invite somebody by \
-                 name."
+                "Only {opener}, who opened this board, can renew its invitation. You can invite \
+                 someone by name."
             )));
         }
         if self.phase != Phase::Blind {
@@ -203,11 +203,11 @@ impl State {
         let unknown = || Reject::Unknown(format!("There is no agent {agent} on this board."));
         let member = self.member(&agent).ok_or_else(unknown)?;
         if self.sitter(&agent).is_some() {
-            let message = format!("{agent} sits there by a model and has no token.");
+            let message = format!("{agent} is a model and has no token.");
             return Err(Reject::Forbidden(message));
         }
         if self.is_over() {
-            let message = "A token is of no use here any more.".to_owned();
+            let message = "Tokens no longer have any use here.".to_owned();
             return Err(self.not_now(None, message));
         }
         let generation = renewed(member.renewals)?;
@@ -217,14 +217,12 @@ impl State {
     /// For somebody who is not registered, while one can be.
     pub(crate) fn how_to_register(&self) -> &'static str {
         match (self.admission, self.phase) {
-            (Admission::Open, _) => "Register to take part.",
-            (Admission::Invited, Phase::Blind) => {
-                "Register to take part; leaders need an invitation."
-            }
+            (Admission::Open, _) => "Join to take part.",
+            (Admission::Invited, Phase::Blind) => "Join to take part; leaders need an invitation.",
             (
                 Admission::Invited,
                 Phase::Read | Phase::Validate | Phase::Debate | Phase::Resolve | Phase::Archived,
-            ) => "Registering takes a personal invitation now; read along, or ask a facilitator.",
+            ) => "To join now you need a personal invitation; read along, or ask a facilitator.",
         }
     }
 }
@@ -233,7 +231,7 @@ pub(super) fn already(member: &Member) -> Reject {
     let domain = member.domain.as_deref().map(|d| format!(" for {d:?}")).unwrap_or_default();
     let (name, role) = (&member.name, member.role.name());
     Reject::Forbidden(format!(
-        "{name} is registered as {role}{domain}. A role is kept for the whole board: go on with it, \
-         or register under another name."
+        "{name} has already joined as {role}{domain}. Roles cannot be changed: keep it, or join \
+         under another name."
     ))
 }

@@ -58,7 +58,8 @@ pub fn open(open: Open, moment: &Moment) -> Ruling<Event> {
 fn seats(wrong: &mut Vec<Wrong>, opener: &AgentName, seats: Vec<NewSeat>) -> Vec<NewSeat> {
     if seats.len() > limits::BOARD_SEATS {
         let most = limits::BOARD_SEATS;
-        wrong.push(Wrong::new("seats", format!("a board has {most} seats for models")));
+        wrong
+            .push(Wrong::new("seats", format!("a board can have at most {most} seats for models")));
         return vec![];
     }
     let (mut names, mut all) = (vec![opener.clone()], vec![]);
@@ -66,7 +67,7 @@ fn seats(wrong: &mut Vec<Wrong>, opener: &AgentName, seats: Vec<NewSeat>) -> Vec
         let field = |name: &str| format!("seats[{place}].{name}");
         agent(wrong, &field("name"), &new.name);
         if let Some(other) = names.iter().find(|other| are_same(&other.0, &new.name.0)) {
-            wrong.push(Wrong::new(field("name"), format!("is the name of {other} already")));
+            wrong.push(Wrong::new(field("name"), format!("is already the name of {other}")));
         }
         size(
             wrong,
@@ -111,7 +112,7 @@ pub fn content(mut content: Content) -> Result<Content, Reject> {
     let location = content.target_location.as_deref().unwrap_or_default();
     size(&mut wrong, "targetLocation", location, limits::POST_REF_BYTES);
     if content.target_location.is_some() && content.target_file.is_none() {
-        wrong.push(Wrong::new("targetLocation", "needs a targetFile that it is in"));
+        wrong.push(Wrong::new("targetLocation", "needs a `targetFile`"));
     }
     list(&mut wrong, "findingRefs", &content.finding_refs);
     list(&mut wrong, "cascadeTargets", &content.cascade_targets);
@@ -139,7 +140,7 @@ fn agent(wrong: &mut Vec<Wrong>, field: &str, name: &AgentName) {
 fn list(wrong: &mut Vec<Wrong>, field: &str, items: &[String]) {
     if items.len() > limits::POST_REFS {
         let most = limits::POST_REFS;
-        wrong.push(Wrong::new(field, format!("may have {most} entries")));
+        wrong.push(Wrong::new(field, format!("can have at most {most} entries")));
         return;
     }
     for (place, item) in items.iter().enumerate() {

@@ -125,7 +125,7 @@ impl Action {
         match self {
             Action::Register => "register",
             Action::Invite => "invite",
-            Action::Seat => "seat somebody",
+            Action::Seat => "seat someone",
             Action::Propose | Action::Inform => "post",
             Action::Validate => "validate it",
             Action::Challenge => "challenge it",
@@ -167,7 +167,7 @@ impl State {
 
     fn leaders_only(&self, member: &Member, verb: &str) -> Reject {
         Reject::Forbidden(format!(
-            "{} is a {}; a facilitator or an operator has to {verb}. {} opened this board and is \
+            "{} is a {}; only a facilitator or an operator can {verb}. {} opened this board and is \
              one.",
             member.name,
             member.role.name(),
@@ -179,11 +179,11 @@ impl State {
         let how = match Action::Register.who(self.phase) {
             Who::Nobody => {
                 let phase = self.phase.name();
-                format!(", and nobody can register any more in its {phase} phase.")
+                format!(", and no one can join any more in its {phase} phase.")
             }
-            Who::Anyone | Who::Members | Who::Leaders => "; register first.".to_owned(),
+            Who::Anyone | Who::Members | Who::Leaders => "; join first.".to_owned(),
         };
-        Reject::Forbidden(format!("{agent} is not registered on this board{how}"))
+        Reject::Forbidden(format!("{agent} has not joined this board{how}"))
     }
 
     /// Whether anybody may do this now.
@@ -220,7 +220,7 @@ impl State {
 
     pub(super) fn not_now(&self, member: Option<&Member>, message: String) -> Reject {
         let who = match self.phase {
-            Phase::Archived => "An archived board is for reading only.".to_owned(),
+            Phase::Archived => "An archived board is read-only.".to_owned(),
             phase => {
                 let ways: Vec<&str> = phase.next().iter().map(|phase| phase.name()).collect();
                 format!(

@@ -95,10 +95,13 @@ fn decision(out: &mut Document, board: &Board<'_>, summary: &Summary) {
         }
         Outcome::Tied(ids) => {
             let names: Vec<Line> = ids.iter().map(title).collect();
-            line!("No option was chosen: {} have the same lead.", Line::joined(&names, " and "))
+            line!("No option was chosen: {} are tied.", Line::joined(&names, " and "))
         }
         Outcome::Undecided => {
-            line!("No option was chosen: none that survives has more accept than reject.")
+            line!(
+                "No option was chosen: no remaining option has more votes for it than against \
+                   it."
+            )
         }
     });
     let last = board.steps.last().filter(|step| step.to == Phase::Archived);
@@ -197,7 +200,7 @@ fn more(out: &mut Document, board: &Board<'_>, summary: &Summary) {
     let (name, opener) = (Code(board.name), who(board.opened_by));
     out.paragraph(line!("Whiteboard {}, opened by {} at {}.", name, opener, board.opened_at));
     for step in board.steps {
-        let by = step.by.as_ref().map_or(line!("the clock"), |by| line!("{}", who(by)));
+        let by = step.by.as_ref().map_or(line!("the deadline"), |by| line!("{}", who(by)));
         let note = said(step.note.as_deref().unwrap_or_default());
         out.item(line!("{} by {} at {}{}", step.to.name(), by, step.at, note));
     }

@@ -375,12 +375,13 @@ impl State {
             Some(sitter) => {
                 let is_asked = self.asked().iter().any(|asked| asked.agent == sitter.name);
                 if is_asked {
-                    let message = format!("{} is being asked; stop that first.", sitter.name);
+                    let message = format!("{} is answering; stop that first.", sitter.name);
                     return Err(self.not_now(Some(leader), message));
                 }
                 if sitter.again >= limits::RENEWALS.into() {
                     let most = limits::RENEWALS;
-                    let message = format!("{} has been seated {most} times.", sitter.name);
+                    let message =
+                        format!("{} has been seated {most} times, the maximum.", sitter.name);
                     return Err(Reject::Forbidden(message));
                 }
             }
@@ -391,11 +392,15 @@ impl State {
                 }
                 if self.members.len() >= limits::BOARD_AGENTS {
                     let most = limits::BOARD_AGENTS;
-                    return Err(Reject::Forbidden(format!("A board has room for {most} agents.")));
+                    return Err(Reject::Forbidden(format!(
+                        "A board can have at most {most} agents."
+                    )));
                 }
                 if self.sitters.len() >= limits::BOARD_SEATS {
                     let most = limits::BOARD_SEATS;
-                    return Err(Reject::Forbidden(format!("A board has {most} seats for models.")));
+                    return Err(Reject::Forbidden(format!(
+                        "A board can have at most {most} seats for models."
+                    )));
                 }
             }
         }

@@ -153,7 +153,7 @@ pub fn readiness(state: &State) -> Readiness {
             let silent = state.members.iter().filter(|m| !m.role.leads() && m.posts == 0);
             why_not.extend(silent.map(|member| format!("{} has not posted yet", member.name)));
             if state.posts.is_empty() {
-                why_not.push("nobody has posted yet".to_owned());
+                why_not.push("no one has posted yet".to_owned());
             }
         }
         Phase::Read => {}
@@ -162,20 +162,20 @@ pub fn readiness(state: &State) -> Readiness {
                 post.annotations.iter().any(|a| matches!(a.note, Note::Validation { .. }))
             };
             let missing = posts().filter(|post| !validated(post));
-            why_not.extend(missing.map(|post| format!("nobody has validated {}", post.id)));
+            why_not.extend(missing.map(|post| format!("no one has validated {}", post.id)));
         }
         Phase::Debate => {
             why_not.extend(unsettled(state));
             let proposals = posts().filter(|post| post.content.kind == PostKind::Proposal);
             let unvoted = proposals.filter(|post| post.votes.is_empty());
-            why_not.extend(unvoted.map(|post| format!("nobody has voted on {}", post.id)));
+            why_not.extend(unvoted.map(|post| format!("no one has voted on {}", post.id)));
         }
         Phase::Resolve => why_not.extend(unsettled(state)),
         Phase::Archived => why_not.push("the board is archived".to_owned()),
     }
     let mut asked: Vec<String> = state.asked().into_iter().map(|asked| asked.agent.0).collect();
     asked.dedup();
-    why_not.extend(asked.into_iter().map(|agent| format!("{agent} is being asked")));
+    why_not.extend(asked.into_iter().map(|agent| format!("{agent} is answering")));
     Readiness { ready: why_not.is_empty(), why_not }
 }
 

@@ -270,7 +270,7 @@ fn who(phase: Phase) -> &'static str {
         }
         Phase::Debate => "A facilitator or an operator, such as fay, can move it on to resolve.",
         Phase::Resolve => "A facilitator or an operator, such as fay, can move it on to archived.",
-        Phase::Archived => "An archived board is for reading only.",
+        Phase::Archived => "An archived board is read-only.",
     }
 }
 
@@ -395,7 +395,7 @@ fn nothing_happens_on_a_board_that_is_not_open() {
 #[test]
 fn a_board_is_opened_once_also_after_archiving() {
     for phase in Phase::ALL {
-        let reject = not_now(phase, "This whiteboard has been opened already.", &[]);
+        let reject = not_now(phase, "This whiteboard has already been opened.", &[]);
         check_refused(phase, vec![], Command::Own(Own::Open(board())), reject);
     }
 }
@@ -450,8 +450,7 @@ fn registering_again_changes_nothing() {
 #[test]
 fn a_role_and_a_domain_are_kept() {
     let reject = forbidden(
-        "cyd is registered as specialist for \"docs\". A role is kept for the whole board: go on \
-         with it, or register under another name.",
+        "cyd has already joined as specialist for \"docs\". Roles cannot be changed: keep it, or join under another name.",
     );
     for other in [
         register("cyd", Role::Specialist),
@@ -466,8 +465,8 @@ fn a_role_and_a_domain_are_kept() {
         check_refused(Phase::Blind, vec![register_for("cyd", "docs")], other, reject.clone());
     }
     let reject = forbidden(
-        "fay is registered as facilitator. A role is kept for the whole board: go on with it, or \
-         register under another name.",
+        "fay has already joined as facilitator. Roles cannot be changed: keep it, or join under \
+         another name.",
     );
     check_refused(Phase::Blind, vec![], register("fay", Role::Specialist), reject);
 }
@@ -487,7 +486,7 @@ fn a_board_has_room_for_so_many_agents() {
     let crowd = |most: usize| -> Vec<Command> {
         (4..most).map(|n| register(&format!("agent-{n}"), Role::Specialist)).collect()
     };
-    let reject = forbidden("A board has room for 256 agents.");
+    let reject = forbidden("A board can have at most 256 agents.");
     check_refused(Phase::Blind, crowd(256), register("late", Role::Specialist), reject);
     let (state, _) = told(board(), reached(Phase::Blind), crowd(256));
     assert_eq!(state.members.len(), 256);
@@ -506,15 +505,13 @@ fn who_is_not_registered_is_told_to_register_while_that_can_be_done() {
     for phase in Phase::ALL {
         let reject = forbidden(match phase {
             Phase::Blind | Phase::Read | Phase::Validate | Phase::Debate => {
-                "eve is not registered on this board; register first."
+                "eve has not joined this board; join first."
             }
             Phase::Resolve => {
-                "eve is not registered on this board, and nobody can register any more in its \
-                 resolve phase."
+                "eve has not joined this board, and no one can join any more in its resolve phase."
             }
             Phase::Archived => {
-                "eve is not registered on this board, and nobody can register any more in its \
-                 archived phase."
+                "eve has not joined this board, and no one can join any more in its archived phase."
             }
         });
         for command in commands() {
@@ -546,11 +543,11 @@ fn the_board_goes_only_forward_and_skips_only_read_to_debate_and_validate_to_res
         }
         for to in Phase::ALL {
             let message = if to == from {
-                format!("The board is in {} already", from.name())
+                format!("The board is already in {}", from.name())
             } else {
-                format!("A board cannot go from {} to {}", from.name(), to.name())
+                format!("A board cannot move from {} to {}", from.name(), to.name())
             };
-            let message = format!("{message}; from here it goes to {names}. {}", who(from));
+            let message = format!("{message}; from here it moves to {names}. {}", who(from));
             for leader in ["fay", "olga"] {
                 if ways.contains(&to) {
                     check(from, vec![moves(leader, to)], vec![moved(1, Some(leader), to)], to);
@@ -566,7 +563,7 @@ fn the_board_goes_only_forward_and_skips_only_read_to_debate_and_validate_to_res
 #[test]
 fn a_specialist_does_not_lead() {
     let reject = forbidden(
-        "ada is a specialist; a facilitator or an operator has to move the board on. fay opened \
+        "ada is a specialist; only a facilitator or an operator can move the board on. fay opened \
          this board and is one.",
     );
     for (from, to) in Phase::ALL.into_iter().zip(Phase::ALL.into_iter().skip(1)) {
@@ -708,9 +705,9 @@ fn a_post_that_cannot_be_is_refused_with_every_wrong_field() {
         ("title", "must not be empty"),
         ("body", "is 65537 bytes long; at most 65536 are allowed"),
         ("targetLocation", "is 501 bytes long; at most 500 are allowed"),
-        ("targetLocation", "needs a targetFile that it is in"),
+        ("targetLocation", "needs a `targetFile`"),
         ("findingRefs[1]", "must not be empty"),
-        ("cascadeTargets", "may have 64 entries"),
+        ("cascadeTargets", "can have at most 64 entries"),
     ]);
     check_refused(Phase::Blind, vec![], posts("ada", wrong), reject);
     let wrong = Content {
@@ -734,7 +731,7 @@ fn one_agent_posts_and_annotates_so_often() {
     let last = decide(Some(&state), post("ada", PostKind::Claim, "A"), at(1)).unwrap();
     assert_eq!(last, [posted(1, "ada/2000", content(PostKind::Claim, "A"))]);
     let state = last.iter().fold(Some(state), apply).unwrap();
-    let reject = forbidden("One agent may post 2000 times on a board.");
+    let reject = forbidden("An agent can post at most 2000 times on a board.");
     assert_eq!(decide(Some(&state), post("ada", PostKind::Claim, "A"), at(2)), Err(reject));
 
     let (mut state, _) = told(board(), reached(Phase::Debate), vec![]);
@@ -742,7 +739,7 @@ fn one_agent_posts_and_annotates_so_often() {
     let last = decide(Some(&state), challenges("ada", "ben/1"), at(1)).unwrap();
     assert_eq!(last, [annotated(1, "ada/a10000", "ben/1", Note::Challenge)]);
     let state = last.iter().fold(Some(state), apply).unwrap();
-    let reject = forbidden("One agent may annotate 10000 times on a board.");
+    let reject = forbidden("An agent can annotate at most 10000 times on a board.");
     assert_eq!(decide(Some(&state), challenges("ada", "ben/1"), at(2)), Err(reject));
 }
 
@@ -758,7 +755,7 @@ fn posts_of_others_are_validated_with_a_result() {
         .map(|(n, result)| annotated(n, &format!("ada/a{n}"), "ben/1", Note::Validation { result }))
         .collect();
     check(Phase::Validate, story, events, Phase::Validate);
-    let reject = forbidden("ada wrote ada/1; somebody else has to validate it.");
+    let reject = forbidden("ada wrote ada/1; someone else must validate it.");
     check_refused(Phase::Validate, vec![], validates("ada", "ada/1", Finding::Confirmed), reject);
 }
 
@@ -793,17 +790,17 @@ fn some_annotations_are_for_the_author_and_some_for_all_but_the_author() {
     };
     refused(
         annotate("ada", "ada/1", Note::Corroboration),
-        "ada wrote ada/1; somebody else has to corroborate it.",
+        "ada wrote ada/1; someone else must corroborate it.",
     );
     refused(
         rebuts("ben", "ada/1", None),
-        "Only ada, who wrote ada/1, may rebut; a challenge or a corroboration is open to you.",
+        "Only ada, who wrote ada/1, can rebut; you can challenge or corroborate it.",
     );
-    refused(withdraws("ben", "ada/1", None), "Only ada, who wrote ada/1, may withdraw it.");
-    refused(withdraws("fay", "ada/1", None), "Only ada, who wrote ada/1, may withdraw it.");
+    refused(withdraws("ben", "ada/1", None), "Only ada, who wrote ada/1, can withdraw it.");
+    refused(withdraws("fay", "ada/1", None), "Only ada, who wrote ada/1, can withdraw it.");
     refused(
         withdraws("ada", "ada/1", Some("ben/a1")),
-        "Only ben, who made ben/a1, may withdraw it.",
+        "Only ben, who made ben/a1, can withdraw it.",
     );
     let own = annotated(1, "ada/a1", "ada/1", Note::Challenge);
     check(Phase::Debate, vec![challenges("ada", "ada/1")], vec![own], Phase::Debate);
@@ -828,7 +825,7 @@ fn a_resolution_settles_one_challenge_and_not_by_its_challenger() {
         annotated(3, "ada/a1", "ada/1", resolution()),
     ];
     check(Phase::Debate, story, events, Phase::Resolve);
-    let own = forbidden("ben made ben/a1; somebody else has to settle it. You may withdraw it.");
+    let own = forbidden("ben made ben/a1; someone else must settle it. You can withdraw it.");
     for before in [vec![challenges("ben", "ada/1")], to_resolve()] {
         check_refused(Phase::Debate, before, resolves("ben", "ada/1", "ben/a1"), own.clone());
     }
@@ -837,11 +834,11 @@ fn a_resolution_settles_one_challenge_and_not_by_its_challenger() {
 #[test]
 fn a_challenge_ends_once() {
     let settled = || vec![challenges("ben", "ada/1"), resolves("ada", "ada/1", "ben/a1")];
-    let reject = invalid(&[("challengeId", "is settled already, by ada/a1")]);
+    let reject = invalid(&[("challengeId", "was already settled by ada/a1")]);
     check_refused(Phase::Debate, settled(), resolves("fay", "ada/1", "ben/a1"), reject.clone());
     check_refused(Phase::Debate, settled(), withdraws("ben", "ada/1", Some("ben/a1")), reject);
     let withdrawn = || vec![challenges("ben", "ada/1"), withdraws("ben", "ada/1", Some("ben/a1"))];
-    let reject = invalid(&[("challengeId", "has been withdrawn")]);
+    let reject = invalid(&[("challengeId", "was withdrawn")]);
     check_refused(Phase::Debate, withdrawn(), resolves("fay", "ada/1", "ben/a1"), reject.clone());
     check_refused(Phase::Debate, withdrawn(), withdraws("ben", "ada/1", Some("ben/a1")), reject);
 }
@@ -854,31 +851,31 @@ fn a_post_or_a_challenge_that_is_not_there_is_unknown() {
     };
     refused(
         challenges("ben", "ada/2"),
-        "There is no post ada/2 on this board; there are ada/1, ben/1.",
+        "There is no post ada/2 on this board; available: ada/1, ben/1.",
     );
     refused(
         votes("ben", "zoe/1", Choice::Defer),
-        "There is no post zoe/1 on this board; there are ada/1, ben/1.",
+        "There is no post zoe/1 on this board; available: ada/1, ben/1.",
     );
     refused(
         resolves("fay", "ada/1", "ben/a9"),
-        "There is no challenge ben/a9 of ada/1; there are ben/a1.",
+        "There is no challenge ben/a9 of ada/1; available: ben/a1.",
     );
     refused(
         resolves("fay", "ben/1", "ben/a1"),
-        "There is no challenge ben/a1 of ben/1; there is none yet.",
+        "There is no challenge ben/a1 of ben/1; none exist yet.",
     );
     refused(
         resolves("fay", "ada/1", "olga/a1"),
-        "There is no challenge olga/a1 of ada/1; there are ben/a1.",
+        "There is no challenge olga/a1 of ada/1; available: ben/a1.",
     );
     refused(
         rebuts("ada", "ada/1", Some("olga/a1")),
-        "There is no challenge olga/a1 of ada/1; there are ben/a1.",
+        "There is no challenge olga/a1 of ada/1; available: ben/a1.",
     );
     refused(
         withdraws("olga", "ada/1", Some("olga/a1")),
-        "There is no challenge olga/a1 of ada/1; there are ben/a1.",
+        "There is no challenge olga/a1 of ada/1; available: ben/a1.",
     );
 }
 
@@ -990,7 +987,7 @@ fn a_vote_may_have_a_reason() {
 #[test]
 fn nobody_votes_on_their_own_post() {
     for choice in [Choice::Accept, Choice::Reject, Choice::Defer] {
-        let reject = forbidden("ada wrote ada/1; nobody votes on their own post.");
+        let reject = forbidden("ada wrote ada/1; no one can vote on their own post.");
         check_refused(Phase::Debate, vec![], votes("ada", "ada/1", choice), reject);
     }
 }

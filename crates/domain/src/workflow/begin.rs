@@ -55,9 +55,11 @@ impl State {
                         value.is_string() || value.is_number() || value.is_boolean()
                     };
                     match signal.iter().find(|(_, value)| !plain(value)) {
-                        Some((key, _)) => {
-                            Err(said(step, &path, &format!("`{key}` is no word and no number")))
-                        }
+                        Some((key, _)) => Err(said(
+                            step,
+                            &path,
+                            &format!("`{key}` is neither a word nor a number"),
+                        )),
                         None => Ok(signal),
                     }
                 };
@@ -87,7 +89,7 @@ impl State {
                     ));
                 }
                 Value::Array(items) => Begun::Doing(Doing::Foreach { items }),
-                _ => return Err(said(step, "foreach.in", "this has to come to a list")),
+                _ => return Err(said(step, "foreach.in", "this must evaluate to a list")),
             },
             Kind::Repeat(_) => Begun::Doing(Doing::Repeat {}),
         };
@@ -190,10 +192,10 @@ impl State {
     /// Those who may decide. Fewer than have to is a step that nobody could end.
     fn people(&self, approve: &Approve, step: &Step, who: Value) -> Result<Vec<String>, String> {
         let wrong = |message: &str| said(step, "approve.who", message);
-        let Value::Array(names) = who else { return Err(wrong("this has to be a list of people")) };
+        let Value::Array(names) = who else { return Err(wrong("this must be a list of people")) };
         let mut people: Vec<String> = vec![];
         for name in names {
-            let Value::String(name) = name else { return Err(wrong("a name has to be a text")) };
+            let Value::String(name) = name else { return Err(wrong("a name must be a string")) };
             names::check_name(&name).map_err(|error| wrong(&format!("{name:?} {error}")))?;
             let is_starter = approve.not_starter && names::are_same(&name, &self.starter);
             if !is_starter && !people.iter().any(|other| names::are_same(other, &name)) {
@@ -207,11 +209,11 @@ impl State {
             true => {
                 let (need, able) = (approve.need, people.len());
                 let why = if approve.not_starter {
-                    ", and who started the run is none of them"
+                    ", and the person who started the run is not one of them"
                 } else {
                     ""
                 };
-                Err(wrong(&format!("{need} have to approve, and {able} can{why}")))
+                Err(wrong(&format!("{need} must approve, but only {able} can{why}")))
             }
             false => Ok(people),
         }
@@ -233,7 +235,7 @@ fn secret(text: &str) -> Option<Value> {
 /// wrote it would choose which one is sent.
 fn plain(value: Value) -> Result<Value, String> {
     match value {
-        Value::Object(_) | Value::Array(_) => Err("this has to come to a text".into()),
+        Value::Object(_) | Value::Array(_) => Err("this must evaluate to a string".into()),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(value),
     }
 }
@@ -242,32 +244,34 @@ fn plain(value: Value) -> Result<Value, String> {
 fn taken(field: &Field, value: Value) -> Result<Value, String> {
     match (field.takes, &value) {
         (Takes::Text | Takes::Token, Value::String(text)) if text.trim().is_empty() => {
-            Err("this comes to nothing".into())
+            Err("this evaluates to nothing".into())
         }
         (Takes::Text | Takes::Token, Value::String(_)) => Ok(value),
         (Takes::Token, Value::Object(_)) => Ok(value),
         (Takes::Text | Takes::Token, Value::Number(number)) => {
             Ok(Value::String(number.to_string()))
         }
-        (Takes::Text | Takes::Token, _) => Err("this has to come to a text".into()),
+        (Takes::Text | Takes::Token, _) => Err("this must evaluate to a string".into()),
         (Takes::Number { least, most }, value) => {
             let number =
                 value.as_u64().filter(|n| (u64::from(least)..=u64::from(most)).contains(n));
-            number
-                .map(Value::from)
-                .ok_or_else(|| format!("this has to come to a whole number from {least} to {most}"))
+            number.map(Value::from).ok_or_else(|| {
+                format!("this must evaluate to a whole number from {least} to {most}")
+            })
         }
         (Takes::Flag, Value::Bool(_)) => Ok(value),
-        (Takes::Flag, _) => Err("this has to come to true or false".into()),
+        (Takes::Flag, _) => Err("this must evaluate to true or false".into()),
         (Takes::OneOf(known), Value::String(text)) if known.contains(&text.as_str()) => Ok(value),
-        (Takes::OneOf(known), _) => Err(format!("this has to come to one of {}", known.join(", "))),
+        (Takes::OneOf(known), _) => {
+            Err(format!("this must evaluate to one of {}", known.join(", ")))
+        }
         (Takes::List, Value::Array(_)) | (Takes::Map | Takes::Headers, Value::Object(_)) => {
             Ok(value)
         }
-        (Takes::List, _) => Err("this has to come to a list".into()),
-        (Takes::Map | Takes::Headers, _) => Err("this has to come to a map".into()),
+        (Takes::List, _) => Err("this must evaluate to a list".into()),
+        (Takes::Map | Takes::Headers, _) => Err("this must evaluate to a map".into()),
         (Takes::Time, Value::String(text)) => time::duration(text).map(Value::from),
-        (Takes::Time, _) => Err("this has to come to a time such as `90s`".into()),
+        (Takes::Time, _) => Err("this must evaluate to a time such as `90s`".into()),
         (Takes::Anything, _) => Ok(value),
     }
 }

@@ -151,7 +151,7 @@ impl<'a> Found<'a> {
                 }
             }
             "run" if place == "one_per" => {
-                let message = "this is worked out before there is a run; it can name `inputs` only";
+                let message = "this is evaluated before the run starts; it can only use `inputs`";
                 problems.error(at, place, message);
             }
             "run" => {
@@ -169,12 +169,12 @@ impl<'a> Found<'a> {
             }
             "steps" => self.step_name(used, rest, problems, implied),
             "secrets" if !scope.secrets => {
-                let message = "secrets can be named in the headers of `http` and as `token` only";
+                let message = "secrets can only be used in the headers of `http` and as `token`";
                 problems.error(at, place, message);
             }
             "secrets" => {
                 if expression::secret(&used.text).is_none() {
-                    let message = "beside a secret there can only be plain words, such as \
+                    let message = "a secret can only be combined with plain words, such as \
                                    \"Bearer {{ secrets.NAME }}\"";
                     problems.error(at, place, message);
                 }
@@ -187,8 +187,8 @@ impl<'a> Found<'a> {
                 let usual = ["inputs", "steps", "run"];
                 let known = usual.into_iter().chain(scope.locals.iter().map(String::as_str));
                 let message = match ["round", "rounds", "index", "item"].contains(&root) {
-                    true => format!("`{root}` is not there, outside of a `repeat` or `foreach`"),
-                    false => format!("`{root}` means nothing here"),
+                    true => format!("`{root}` exists only inside a `repeat` or `foreach`"),
+                    false => format!("`{root}` is not available here"),
                 };
                 problems.unknown(at, place, message, root, known);
             }
@@ -209,7 +209,7 @@ impl<'a> Found<'a> {
             return;
         };
         if scope.part == Part::Before {
-            problems.error(at, path, "no step has run yet where this is worked out");
+            problems.error(at, path, "no step has run yet when this is evaluated");
             return;
         }
         let Some(known) = self.steps.get(id) else {
@@ -221,7 +221,7 @@ impl<'a> Found<'a> {
             scope.around.iter().map(String::as_str).chain(scope.step.as_deref()).collect();
         let around = self.around(id);
         if chain.contains(id) {
-            problems.error(at, path, format!("`{id}` has no output yet where this is worked out"));
+            problems.error(at, path, format!("`{id}` has no output yet when this is evaluated"));
             return;
         }
         let sees = match scope.part {
@@ -232,13 +232,12 @@ impl<'a> Found<'a> {
             !scope.around.iter().map(String::as_str).take(around.len()).eq(around.iter().copied());
         if is_inside {
             let outer = around.first().copied().unwrap_or_default();
-            let message =
-                format!("`{id}` is inside of `{outer}`; from here there is `steps.{outer}`");
+            let message = format!("`{id}` is inside `{outer}`; use `steps.{outer}` here");
             problems.error(at, path, message);
             return;
         }
         if !sees {
-            problems.error(at, path, format!("`{id}` is in `finally`, which comes after this"));
+            problems.error(at, path, format!("`{id}` is in `finally`, which runs after this"));
             return;
         }
         if known.part == scope.part {
@@ -259,7 +258,7 @@ impl<'a> Found<'a> {
             Kind::Act { act, with } => match act.spec().gives {
                 Gives::Fields(fields) => {
                     if *act == Act::Ask && *field == "json" && !with.contains_key("schema") {
-                        let message = format!("`{id}` answers with JSON only if it has a `schema`");
+                        let message = format!("`{id}` returns JSON only if it has a `schema`");
                         problems.error(at, path, message);
                     }
                     fields
@@ -307,8 +306,7 @@ impl<'a> Found<'a> {
             return;
         };
         let message = format!(
-            "`{id}` {why}, and then it has no `{field}`; write `| default(…)`, or ask for it in \
-             an `if`"
+            "`{id}` {why}, and then has no `{field}`; add `| default(…)`, or check it in an `if`"
         );
         problems.warning(at, path, message);
     }
@@ -329,7 +327,10 @@ impl<'a> Found<'a> {
             let message = match is_until {
                 true => format!("a round has no `{name}`"),
                 false => {
-                    format!("`round.{name}` is known in `until` only; earlier ones are `rounds`")
+                    format!(
+                        "`round.{name}` is available only in `until`; earlier rounds are in \
+                             `rounds`"
+                    )
                 }
             };
             problems.unknown(*at, path, message, name, names);
@@ -387,7 +388,7 @@ impl<'a> Found<'a> {
         }
         let message = match self.steps.contains_key(id) {
             true if path.ends_with(&format!("{id}.needs")) => format!("`{id}` cannot need itself"),
-            true => format!("`{id}` is not among the steps beside this one"),
+            true => format!("`{id}` is not at the same level as this step"),
             false => format!("there is no step `{id}`"),
         };
         problems.unknown(at, path, message, id, siblings);
@@ -449,8 +450,8 @@ impl<'a> Found<'a> {
                         let at =
                             self.steps.get(other.id.as_str()).map_or(At::START, |known| known.at);
                         let message = format!(
-                            "`{}` and `{}` both write to {room}, in no certain order; \
-                             `needs` would give them one",
+                            "`{}` and `{}` both write to {room}, in no fixed order; set it with \
+                             `needs`",
                             one.id, other.id
                         );
                         problems.warning(at, &self.path(&other.id), message);
@@ -471,9 +472,8 @@ impl<'a> Found<'a> {
                 looks && ["tied", "!=", "else", " not "].iter().any(|word| used.text.contains(word))
             };
             if !uses.iter().any(|used| covers(&used)) {
-                let message = format!(
-                    "nothing follows when the votes are tied; ask for `{path} == 'tied'` somewhere"
-                );
+                let message =
+                    format!("a tied vote is not handled; check for `{path} == 'tied'` somewhere");
                 problems.warning(known.at, &self.path(id), message);
             }
         }
@@ -486,7 +486,7 @@ impl<'a> Found<'a> {
             if count > limits::EXPANDED_STEPS {
                 let at = self.steps.get(step.id.as_str()).map_or(At::START, |known| known.at);
                 let most = limits::EXPANDED_STEPS;
-                let message = format!("this comes to {count} steps; a run has {most} at most");
+                let message = format!("this makes {count} steps; a run can have at most {most}");
                 problems.error(at, &self.path(&step.id), message);
             }
         }
@@ -604,7 +604,7 @@ fn descend<'a>(
     }
     if chain.len() > limits::WORKFLOW_NESTING {
         let most = limits::WORKFLOW_NESTING;
-        return Err(format!("workflows run each other deeper than {most} levels"));
+        return Err(format!("workflows run each other more than {most} levels deep"));
     }
     let Some(definition) = find(name) else { return Ok(()) };
     chain.push(name);

@@ -48,7 +48,7 @@ impl Cron {
         let parts: Vec<&str> = written.split_whitespace().collect();
         let [minute, hour, day, month, weekday] = parts[..] else {
             let count = parts.len();
-            return Err(format!("a cron time has five fields (`0 9 * * 1`); this has {count}"));
+            return Err(format!("a cron time needs five fields (`0 9 * * 1`); this has {count}"));
         };
         let weekdays = WEEKDAY.read(weekday)?;
         let cron = Cron {
@@ -62,7 +62,7 @@ impl Cron {
         };
         match cron.at_or_after(DateTime::constant(2000, 1, 1, 0, 0, 0, 0)) {
             Some(_) => Ok(cron),
-            None => Err(format!("{written:?} never comes: no month of these has such a day")),
+            None => Err(format!("{written:?} never happens: none of these months has such a day")),
         }
     }
 
@@ -166,7 +166,8 @@ impl Field {
         written.split(',').try_fold(0, |set, piece| {
             let Field { name, least, most, .. } = self;
             let values = self.piece(piece);
-            let values = values.ok_or(format!("{piece:?} is no {name} ({least} to {most})"))?;
+            let values =
+                values.ok_or(format!("{piece:?} is not a valid {name} ({least} to {most})"))?;
             Ok(set | values)
         })
     }
@@ -287,7 +288,7 @@ mod tests {
         for wrong in wrong {
             assert!(Cron::read(wrong).is_err(), "{wrong}");
         }
-        let never = "\"0 0 30 feb *\" never comes: no month of these has such a day";
+        let never = "\"0 0 30 feb *\" never happens: none of these months has such a day";
         assert_eq!(Cron::read("0 0 30 feb *"), Err(never.into()));
         assert!(Cron::read("0 0 31 4,6,9,11 *").is_err());
         // One of the two kinds of days is enough, so this one comes.

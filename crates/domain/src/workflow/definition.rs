@@ -412,7 +412,7 @@ impl Definition {
                 near.first().map_or(String::new(), |near| format!("; did you mean {near:?}?"));
             wrong.push(crate::Wrong::new(
                 format!("inputs.{name}"),
-                format!("is no input of this workflow{near}"),
+                format!("is not an input of this workflow{near}"),
             ));
         }
         let filled = fill(&self.inputs, given, "inputs", &mut wrong);
@@ -429,7 +429,7 @@ impl Definition {
         let key = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let (size, most) = (key.len(), limits::ONE_PER_BYTES);
         match size > most {
-            true => Err(format!("this comes to {size} bytes; at most {most} are allowed")),
+            true => Err(format!("this makes {size} bytes; at most {most} are allowed")),
             false => Ok(Some(key)),
         }
     }
@@ -450,14 +450,14 @@ pub(crate) fn fill(
                 let takes = input.takes.name();
                 wrong.push(crate::Wrong::new(
                     format!("{field}.{name}"),
-                    format!("has to be of type {takes}"),
+                    format!("must be of type {takes}"),
                 ));
                 continue;
             }
             (Some(value), _) => value.clone(),
             (None, Some(usual)) => usual.clone(),
             (None, None) if input.required => {
-                wrong.push(crate::Wrong::new(format!("{field}.{name}"), "has to be given"));
+                wrong.push(crate::Wrong::new(format!("{field}.{name}"), "is required"));
                 continue;
             }
             (None, None) => Value::Null,

@@ -144,11 +144,11 @@ pub(crate) fn render(text: &str, scope: &Value) -> Result<Value, String> {
             let expression = environment.compile_expression(inner).map_err(told)?;
             let value = expression.eval(scope).map_err(told)?;
             if value.is_undefined() {
-                return Err(format!("`{}` is not there", inner.trim()));
+                return Err(format!("`{}` does not exist", inner.trim()));
             }
             serde_json::to_writer(&mut out, &value).map_err(|error| match error.is_io() {
                 true => too_large(),
-                false => format!("`{}` gives something that is no data: {error}", inner.trim()),
+                false => format!("`{}` returns something that is not data: {error}", inner.trim()),
             })?;
             serde_json::from_slice(&out.bytes).map_err(|error| error.to_string())
         }
@@ -331,10 +331,10 @@ impl Write for Capped {
 
 fn words(error: &Error) -> String {
     match (error.kind(), error.detail()) {
-        (ErrorKind::OutOfFuel, _) => "takes too many steps to work out".to_owned(),
-        (ErrorKind::UndefinedError, None) => "names something that is not there".to_owned(),
+        (ErrorKind::OutOfFuel, _) => "takes too long to evaluate".to_owned(),
+        (ErrorKind::UndefinedError, None) => "uses something that does not exist".to_owned(),
         (ErrorKind::UndefinedError, Some(detail)) => {
-            format!("names something that is not there: {detail}")
+            format!("uses something that does not exist: {detail}")
         }
         (_, Some(detail)) => detail.to_owned(),
         (kind, None) => kind.to_string(),
@@ -430,7 +430,7 @@ fn inspect(tokens: &[Token<'_>], wrong: &mut Vec<String>) {
         let after = |far: usize| tokens.get(place + far);
         match token {
             Token::Tag(tag) if !TAGS.contains(tag) => {
-                wrong.push(format!("`{{% {tag} %}}` is not available; there are `if` and `for`"));
+                wrong.push(format!("`{{% {tag} %}}` is not supported; use `if` or `for`"));
             }
             Token::Word(word) if before(1) == Some(&Token::Sign('|')) => {
                 known("filter", word, &FILTERS, wrong);
@@ -468,7 +468,7 @@ fn known(what: &str, name: &str, all: &[&str], wrong: &mut Vec<String>) {
     }
     wrong.push(match near(name, all.iter().copied()).first() {
         Some(near) => format!("there is no {what} `{name}`; did you mean `{near}`?"),
-        None => format!("there is no {what} `{name}`; there are {}", all.join(", ")),
+        None => format!("there is no {what} `{name}`; available: {}", all.join(", ")),
     });
 }
 
@@ -517,7 +517,7 @@ mod tests_of_expressions {
 
     #[test]
     fn what_is_not_there_is_an_error() {
-        check("{{ inputs.nothing }}", Err("`inputs.nothing` is not there"));
+        check("{{ inputs.nothing }}", Err("`inputs.nothing` does not exist"));
         assert!(render("x {{ inputs.nothing }}", &json!({ "inputs": {} })).is_err());
         assert!(render("{{ inputs.no.more }}", &json!({ "inputs": { "no": null } })).is_err());
         check("{{ inputs.nothing | default('tea') }}", Ok(json!("tea")));
@@ -538,7 +538,7 @@ mod tests_of_expressions {
         check("{{ inputs.big | list | join(inputs.big) | length }}", Err(large));
         check("{{ inputs.big | tojson ~ inputs.big }}", Err(large));
         let nested = "{% for a in inputs.big %}{% for b in inputs.big %}{% endfor %}{% endfor %}";
-        check(nested, Err("takes too many steps to work out"));
+        check(nested, Err("takes too long to evaluate"));
     }
 
     #[test]

@@ -146,7 +146,7 @@ pub fn foresee(definition: &Definition, inputs: &Map<String, Value>) -> Foreseen
     if steps > limits::EXPANDED_STEPS as u64 {
         let most = limits::EXPANDED_STEPS;
         foreseen.notes.push(format!(
-            "A run has {most} steps at most; what is counted here at most comes to {steps}."
+            "A run can have at most {most} steps; the maximum counted here is {steps}."
         ));
     }
     foreseen
@@ -197,7 +197,7 @@ impl<'a> Foresight<'a> {
                 let who = match self.known(&approve.who).as_ref().and_then(Value::as_array) {
                     Some(people) => people.len() as u64,
                     None => {
-                        self.note(format!("Who decides on `{}` is not known before.", step.id));
+                        self.note(format!("Who decides on `{}` is not known in advance.", step.id));
                         limits::APPROVERS as u64
                     }
                 };
@@ -234,7 +234,7 @@ impl<'a> Foresight<'a> {
             }
             Some(_) | None => {
                 self.note(format!(
-                    "How many items `{}` goes through is not known before: {} are counted as \
+                    "The number of items in `{}` is not known in advance: {} are assumed as \
                      typical, {} at most.",
                     step.id, ITEMS.typical, ITEMS.most
                 ));

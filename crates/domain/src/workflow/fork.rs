@@ -28,7 +28,7 @@ impl State {
             let near = problem::near(from, steps.iter().map(|step| step.id.as_str()));
             let near =
                 near.first().map_or(String::new(), |near| format!(" Did you mean {near:?}?"));
-            return Err(Reject::Unknown(format!("There is no step {from:?} to go on from.{near}")));
+            return Err(Reject::Unknown(format!("There is no step {from:?} to fork from.{near}")));
         }
         let is_later = self.later_than(from);
         let copied = self.steps.iter().filter_map(|(place, step)| {

@@ -115,7 +115,7 @@ impl State {
         );
         let least = count(limits::BUDGET_TOKENS_LEAST);
         let message = format!(
-            "The budget has no room for another session: {left}, and it needs {least} or more."
+            "The budget does not cover another session: {left}, and it needs {least} or more."
         );
         let kind = FailureKind::OutOfBudget;
         Failure { kind, message, attempts: 1, usage: Usage::default() }

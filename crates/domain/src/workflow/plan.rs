@@ -142,7 +142,7 @@ impl State {
 
     /// The time that the budget gives is over.
     pub(super) fn run_out_of_time(&self, at: Timestamp) -> Vec<Event> {
-        let why = "the time of its budget was over".to_owned();
+        let why = "its time budget ran out".to_owned();
         self.go_on(self.wind_up(End::Failed, why, at), at)
     }
 
@@ -262,7 +262,10 @@ impl State {
             return Some(Event::StepCancelled { place, why, at });
         }
         if self.steps.len() >= limits::EXPANDED_STEPS {
-            return Some(failed(format!("a run has {} steps at most", limits::EXPANDED_STEPS)));
+            return Some(failed(format!(
+                "a run can have at most {} steps",
+                limits::EXPANDED_STEPS
+            )));
         }
         match step
             .when
@@ -435,7 +438,7 @@ impl State {
             Err(why) => vec![ended, failed(why)],
             Ok(false) if !is_last => vec![ended],
             Ok(false) if !repeat.go_on => {
-                vec![ended, failed(format!("not come to an end in {number} rounds"))]
+                vec![ended, failed(format!("not finished in {number} rounds"))]
             }
             Ok(true | false) => vec![ended, Event::StepDone { place: place.clone(), output, at }],
         }

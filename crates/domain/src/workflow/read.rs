@@ -137,7 +137,7 @@ fn is_id(name: &str) -> bool {
 
 impl Reader<'_> {
     fn wrong(&mut self, node: &Node, path: &str, expected: &str) {
-        let message = format!("this has to be {expected}, not {}", node.kind());
+        let message = format!("this must be {expected}, not {}", node.kind());
         self.problems.error(node.at, path, message);
     }
 
@@ -224,8 +224,8 @@ impl Reader<'_> {
         let fits = (1..=limits::ROOM_NAME_BYTES).contains(&name.len());
         let begins = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
         if !(fits && begins && name.chars().all(is_name)) && node.text().is_some() {
-            let message = "a workflow's name is made of small letters, digits, `.`, `_` and `-`, \
-                           80 at most";
+            let message = "a workflow's name can have lowercase letters, digits, `.`, `_` and `-`, \
+                           at most 80";
             self.problems.error(node.at, path, message);
         }
         name
@@ -235,13 +235,13 @@ impl Reader<'_> {
     fn plain(&mut self, node: &Node, path: &str) -> Option<String> {
         match &node.data {
             Data::Text(text) if is_template(text) => {
-                self.problems.error(node.at, path, "an expression cannot stand here");
+                self.problems.error(node.at, path, "an expression is not allowed here");
                 None
             }
             Data::Text(text) => Some(text.clone()),
             Data::Number(number) => Some(number.to_string()),
             Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
-                self.wrong(node, path, "a text");
+                self.wrong(node, path, "a string");
                 None
             }
         }
@@ -265,7 +265,7 @@ impl Reader<'_> {
         let found =
             number.and_then(|n| u32::try_from(n).ok()).filter(|n| (least..=most).contains(n));
         if found.is_none() {
-            let message = format!("this has to be a whole number from {least} to {most}");
+            let message = format!("this must be a whole number from {least} to {most}");
             self.problems.error(node.at, path, message);
         }
         found
@@ -290,7 +290,7 @@ impl Reader<'_> {
         };
         let found = known.iter().find(|name| **name == text).copied();
         if found.is_none() {
-            let message = format!("{text:?} is none of {}", known.join(", "));
+            let message = format!("{text:?} is not one of {}", known.join(", "));
             self.problems.unknown(node.at, path, message, text, known.iter().copied());
         }
         found
@@ -341,7 +341,7 @@ impl Reader<'_> {
                 Some(text.clone())
             }
             Data::Number(_) | Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
-                self.wrong(node, path, "a text");
+                self.wrong(node, path, "a string");
                 None
             }
         }
@@ -359,7 +359,7 @@ impl Reader<'_> {
             }
         };
         if !(text.starts_with("{{") && text.ends_with("}}")) {
-            let message = "this has to be one expression, \"{{ … }}\", that is true or false";
+            let message = "this must be one expression, \"{{ … }}\", that is true or false";
             self.problems.error(node.at, path, message);
             return None;
         }
@@ -406,14 +406,14 @@ impl Reader<'_> {
             let value = node.json();
             if !input.takes.takes(&value) {
                 let takes = input.takes.name();
-                self.problems.error(node.at, &path, format!("the default is no {takes}"));
+                self.problems.error(node.at, &path, format!("the default is not of type {takes}"));
             }
             (input.default, input.required) = (Some(value), false);
         }
         if let Some((node, path)) = entries.get("required") {
             input.required = self.flag(node, &path).unwrap_or(true);
             if input.required && input.default.is_some() {
-                let message = "an input with a `default` does not have to be given";
+                let message = "an input with a `default` cannot be `required`";
                 self.problems.error(node.at, &path, message);
             }
         }
@@ -424,8 +424,8 @@ impl Reader<'_> {
         if !is_id(&key.name) || key.name.len() > limits::ROOM_NAME_BYTES {
             let name = &key.name;
             let message = format!(
-                "`{name}` cannot name {what}: ids are small letters, digits and `_`, and begin \
-                 with a letter"
+                "`{name}` cannot name {what}: use lowercase letters, digits and `_`, starting with \
+                 a letter"
             );
             self.problems.error(key.at, path, message);
         }
@@ -452,7 +452,7 @@ impl Reader<'_> {
         if let Some((node, path)) = entries.get("usd") {
             budget.usd = node.json().as_f64().filter(|usd| *usd > 0.0);
             if budget.usd.is_none() {
-                self.problems.error(node.at, &path, "this has to be an amount above 0");
+                self.problems.error(node.at, &path, "this must be an amount above 0");
             }
         }
         if let Some((node, path)) = entries.get("time") {
@@ -470,7 +470,7 @@ impl Reader<'_> {
             let entries = self.known(node, &path, &["secret"])?;
             let Some((node, path)) = entries.get("secret") else {
                 let message =
-                    "a webhook needs a `secret`: the name of what deliveries are signed by";
+                    "a webhook needs a `secret`: the name of the secret that signs deliveries";
                 self.problems.error(node.at, &path, message);
                 return None;
             };
@@ -490,7 +490,7 @@ impl Reader<'_> {
         let required = definition.inputs.iter().find(|input| input.required);
         if let Some(input) = required.filter(|_| definition.on.iter().any(is_cron)) {
             let name = &input.name;
-            let message = format!("no run begins by this: the input `{name}` has no `default`");
+            let message = format!("this cannot start a run: the input `{name}` has no `default`");
             self.problems.warning(node.at, "on.cron", message);
         }
     }
@@ -569,7 +569,7 @@ impl Reader<'_> {
                     matching.insert(key.to_owned(), value);
                 }
                 Data::Null | Data::List(_) | Data::Map(_) => {
-                    self.wrong(node, &path, "a text or a number");
+                    self.wrong(node, &path, "a string or a number");
                 }
             }
         }

@@ -126,7 +126,7 @@ impl<'a> Rehearsal<'a> {
         };
         let Some(state) = state else {
             let why = begun.err().map_or(String::new(), |reject| words(&reject));
-            rehearsed.faults.push(Fault::of(case.at, "", format!("the run does not begin: {why}")));
+            rehearsed.faults.push(Fault::of(case.at, "", format!("the run did not start: {why}")));
             return rehearsed;
         };
         let mut rehearsal = Rehearsal {
@@ -164,7 +164,7 @@ impl<'a> Rehearsal<'a> {
                 return;
             }
         }
-        let message = format!("the run has not ended after {} moves", limits::REHEARSAL_MOVES);
+        let message = format!("the run did not end after {} moves", limits::REHEARSAL_MOVES);
         self.faults.push(Fault::of(self.case.at, "", message));
     }
 
@@ -181,7 +181,7 @@ impl<'a> Rehearsal<'a> {
         let more = faults.len().saturating_sub(limits::CASE_FAULTS);
         faults.truncate(limits::CASE_FAULTS);
         if let Some(last) = faults.last_mut().filter(|_| more > 0) {
-            last.message = format!("{}; and {more} more do not hold", last.message);
+            last.message = format!("{}; and {more} more failed", last.message);
         }
         faults
     }
@@ -200,7 +200,7 @@ impl<'a> Rehearsal<'a> {
     fn settle(&mut self, call: &CallId, outcome: Outcome) {
         let ruling = self.state.settle(call, outcome, &moment(self.now, "rehearsal"));
         if let Err(reject) = self.take(ruling) {
-            let message = format!("{call} was not taken: {}", words(&reject));
+            let message = format!("{call} was not accepted: {}", words(&reject));
             self.faults.push(Fault::of(self.case.at, "", message));
         }
     }

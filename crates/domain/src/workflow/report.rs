@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::record::{Code, Document, Saying, Words, line};
 
 /// What is said of a run to whoever may not know yet what happens in it.
-const VEILED: &str = "not shown while a board that it posts on is blind";
+const VEILED: &str = "hidden while a whiteboard it posts to is blind";
 
 impl Report for State {
     fn status(&self) -> &'static str {
@@ -59,7 +59,7 @@ impl Report for State {
             }
             (Stage::Running | Stage::Finally { .. }, []) => format!("{done} of {total} steps"),
             (Stage::Running | Stage::Finally { .. }, people) => {
-                format!("{done} of {total} steps; waits for {}", people.join(", "))
+                format!("{done} of {total} steps; waiting for {}", people.join(", "))
             }
         };
         Progress { done, total, message }
@@ -92,7 +92,7 @@ impl Report for State {
                 }
             }
             Stage::Running | Stage::Finally { .. } => {
-                out.note(line!("Not over yet. {}", Saying(&self.progress().message)));
+                out.note(line!("Still running. {}", Saying(&self.progress().message)));
             }
         }
         for (place, step) in self.steps.iter().filter(|_| full) {
@@ -109,7 +109,7 @@ impl Report for State {
     fn next(&self) -> Vec<String> {
         let mut next = vec![];
         if self.is_veiled {
-            next.push("Look again when the board that it posts on has been opened.".into());
+            next.push("Check again when the whiteboard it posts to is no longer blind.".into());
         }
         for (place, people) in self.steps.keys().map(|place| (place, self.asked(place))) {
             if !people.is_empty() {
@@ -142,8 +142,8 @@ fn decided(step: &StepRun) -> Option<String> {
 /// The word for a status, and why.
 pub(super) fn words(status: &Status) -> (&'static str, Option<&str>) {
     match status {
-        Status::Running(Running::Approve { .. }) => ("running", Some("waits for a person")),
-        Status::Running(Running::Wait) => ("running", Some("waits for a signal")),
+        Status::Running(Running::Approve { .. }) => ("running", Some("waiting for a person")),
+        Status::Running(Running::Wait) => ("running", Some("waiting for a signal")),
         Status::Running(
             Running::Act(_) | Running::Sleep | Running::Foreach | Running::Repeat { .. },
         ) => ("running", None),

@@ -21,10 +21,10 @@ pub fn schema() -> Value {
             "title": { "type": "string", "description": "A template for the title of each run." },
             "inputs": { "$ref": "#/definitions/inputs" },
             "steps": { "$ref": "#/definitions/steps" },
-            "finally": { "$ref": "#/definitions/steps", "description": "Runs always, at the end." },
+            "finally": { "$ref": "#/definitions/steps", "description": "Always runs, at the end." },
             "outputs": { "type": "object", "propertyNames": { "$ref": "#/definitions/id" } },
             "on": triggers(),
-            "one_per": { "type": "string", "description": "Of runs for which this is the same, one at a time." },
+            "one_per": { "type": "string", "description": "Runs with the same value go one at a time." },
             "budget": object(&[], json!({
                 "tokens": { "type": "integer", "minimum": 1 },
                 "usd": { "type": "number", "exclusiveMinimum": 0 },
@@ -33,7 +33,7 @@ pub fn schema() -> Value {
             "cases": {
                 "type": "array",
                 "maxItems": limits::CASES,
-                "description": "What `plenary workflow test` tries out.",
+                "description": "What `plenary workflow test` checks.",
                 "items": case(),
             },
         },
@@ -86,7 +86,9 @@ fn case() -> Value {
             "starter": { "type": ["string", "number"], "description": "Who starts the run." },
             "answers": {
                 "type": "object",
-                "description": "By step, or by place such as `propose/2/post`: what a model says, or what the step gives. A list has one for each time; `fails` is a failure, `hangs` never comes back.",
+                "description": "By step, or by place such as `propose/2/post`: what a model says, \
+                                or what the step returns. A list has one entry per call; `fails` \
+                                is a failure, `hangs` never returns.",
             },
             "signals": { "type": "array", "items": {
                 "type": "object",
@@ -156,7 +158,7 @@ fn step() -> Value {
             "tokens": { "type": "integer", "minimum": 1 },
             "usd": { "type": "number", "exclusiveMinimum": 0 },
         })),
-        "on_failure": { "type": "string", "description": "stop, continue, or a step that runs then." },
+        "on_failure": { "type": "string", "description": "stop, continue, or a step to run then." },
         "steps": { "$ref": "#/definitions/steps" },
         "set": { "description": "A value for later steps." },
         "sleep": { "anyOf": [

@@ -61,7 +61,7 @@ impl State {
                 let line = lines.get(path).map_or(String::new(), |line| format!("line {line}: "));
                 let found = serde_json::to_string(&other).unwrap_or_default();
                 let found: String = found.chars().take(80).collect();
-                Err(format!("{line}{path}: this has to be true or false, not {found}"))
+                Err(format!("{line}{path}: this must be true or false, not {found}"))
             }
         }
     }

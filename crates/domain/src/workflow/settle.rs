@@ -124,7 +124,7 @@ impl State {
             }
             What::StepLate(place) => {
                 elapsed(&outcome)?;
-                let mut events = self.broken_off(&format!("{place}/"), "its time was over", at);
+                let mut events = self.broken_off(&format!("{place}/"), "its time ran out", at);
                 let (why, failure) =
                     ("its deadline has passed".into(), Some(late("The deadline has passed.")));
                 events.push(Event::StepFailed { place, why, output: Value::Null, failure, at });
@@ -132,7 +132,7 @@ impl State {
             }
             What::FinallyLate => {
                 elapsed(&outcome)?;
-                let mut events = self.broken_off("", "the time of `finally` was over", at);
+                let mut events = self.broken_off("", "the time for `finally` ran out", at);
                 if let super::Stage::Finally { ending, .. } = &self.stage {
                     events.push(Event::Ended { ending: self.after_finally(ending), at });
                 }
@@ -303,10 +303,10 @@ impl State {
         ) = (self.status_of(place), step.map(|step| &step.kind))
         else {
             return Err(match self.steps.contains_key(place) {
-                true => self.not_now(&format!("`{place}` waits for nobody.")),
-                false => {
-                    Reject::Unknown(format!("There is no step `{place}` that waits for somebody."))
-                }
+                true => self.not_now(&format!("`{place}` is not waiting for anyone.")),
+                false => Reject::Unknown(format!(
+                    "There is no step `{place}` that is waiting for someone."
+                )),
             });
         };
         let who = match self.steps.get(place).and_then(|step| step.doing.as_deref()) {
@@ -316,12 +316,12 @@ impl State {
         let is = |name: &str| names::are_same(name, &decided.by);
         if !who.iter().any(|name| is(name)) {
             return Err(Reject::Forbidden(match approve.not_starter && is(&self.starter) {
-                true => "Who started a run does not approve its steps.".into(),
-                false => format!("This is for {} to decide.", who.join(", ")),
+                true => "You cannot approve the steps of a run you started.".into(),
+                false => format!("Only {} can decide this.", who.join(", ")),
             }));
         }
         if earlier.iter().any(|one| is(&one.by)) {
-            return Err(self.not_now("You have decided already."));
+            return Err(self.not_now("You have already decided."));
         }
         let mut wrong = vec![];
         match decided.decision {
@@ -415,18 +415,18 @@ impl State {
         };
         let then = |ids: String, end: &str| match ids.as_str() {
             "" => end.to_owned(),
-            ids => format!("{ids} can go on"),
+            ids => format!("{ids} can start"),
         };
         let end =
             if around.is_some() { "this round or item is done" } else { "nothing waits for it" };
         let rejected = match &step.on_failure {
             OnFailure::Stop if around.is_some() => "this round or item fails".to_owned(),
             OnFailure::Stop => "the run fails".to_owned(),
-            OnFailure::Continue => then(needs(true), "the run goes on without it"),
+            OnFailure::Continue => then(needs(true), "the run continues without it"),
             OnFailure::Step(handler) => format!("`{handler}` runs"),
         };
         let changes = match self.is_led_back(place) {
-            true => "there is another round".to_owned(),
+            true => "another round follows".to_owned(),
             false => rejected.clone(),
         };
         let approved = then(needs(false), end);

@@ -13,7 +13,7 @@ pub(crate) fn too_large(value: &Value) -> Option<String> {
         return Some(format!("this is nested deeper than {most} levels"));
     }
     let (size, most) = (bytes(value), limits::OUTPUT_BYTES);
-    (size > most).then(|| format!("this is {size} bytes; at most {most} are allowed"))
+    (size > most).then(|| format!("this is too large: {size} bytes; at most {most} are allowed"))
 }
 
 fn bytes(value: &impl Serialize) -> usize {
@@ -48,7 +48,7 @@ mod tests {
         assert_eq!(told(&json!("x".repeat(262_142))), "");
         assert_eq!(
             told(&json!("x".repeat(262_143))),
-            "this is 262145 bytes; at most 262144 are allowed"
+            "this is too large: 262145 bytes; at most 262144 are allowed"
         );
     }
 }

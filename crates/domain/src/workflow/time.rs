@@ -4,7 +4,7 @@ use crate::limits;
 
 /// `90s`, `10m`, `2h`, `3d`, `1h30m`, in milliseconds.
 pub(crate) fn duration(written: &str) -> Result<u64, String> {
-    let wrong = || format!("{written:?} is no time; write it like `90s`, `10m`, `2h` or `3d`");
+    let wrong = || format!("{written:?} is not a time; write `90s`, `10m`, `2h` or `3d`");
     let mut rest = written.trim();
     let mut sum: u64 = 0;
     if rest.is_empty() {
@@ -28,7 +28,7 @@ pub(crate) fn duration(written: &str) -> Result<u64, String> {
         rest = after.trim_start();
     }
     match sum {
-        0 => Err(format!("{written:?} is no time at all")),
+        0 => Err(format!("{written:?} must be longer than zero")),
         long if long > limits::WAIT_MOST_MS => Err(format!("{written:?} is longer than 90 days")),
         sum => Ok(sum),
     }

@@ -41,7 +41,7 @@ impl Node {
             Data::Null => "nothing",
             Data::Bool(_) => "true or false",
             Data::Number(_) => "a number",
-            Data::Text(_) => "a text",
+            Data::Text(_) => "a string",
             Data::List(_) => "a list",
             Data::Map(_) => "a map",
         }
@@ -142,12 +142,12 @@ impl Tree<'_> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
             Event::DocumentStart(_) if self.root.is_some() => {
-                Err((at, "there is a second document; a file holds one workflow".into()))
+                Err((at, "there is a second document; a file can contain only one workflow".into()))
             }
             Event::DocumentStart(_) => Ok(()),
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    return Err((at, "this alias stands inside of what it means".into()));
+                    return Err((at, "this alias refers to itself".into()));
                 };
                 self.count(at, node.size(), node.depth())?;
                 self.place(Node { at, ..node }, 0)
@@ -213,7 +213,7 @@ impl Tree<'_> {
                         Data::Bool(is) => is.to_string(),
                         Data::Number(number) => number.to_string(),
                         Data::Null | Data::List(_) | Data::Map(_) => {
-                            return Err((node.at, "a key has to be a word".into()));
+                            return Err((node.at, "a key must be a word".into()));
                         }
                     };
                     *key = Some(Key { at: node.at, name });
@@ -226,7 +226,7 @@ impl Tree<'_> {
 
     fn refuse_tag(&mut self, tag: Option<&Tag>, at: At) {
         if let Some(tag) = tag.filter(|tag| !tag.is_yaml_core_schema()) {
-            self.problems.error(at, "", format!("tags such as `{tag}` mean nothing here"));
+            self.problems.error(at, "", format!("tags such as `{tag}` are not supported"));
         }
     }
 

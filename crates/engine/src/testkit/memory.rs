@@ -364,6 +364,7 @@ impl Session {
                 name: append.name.clone(),
                 project: append.project.clone(),
                 title: String::new(),
+                renamed: false,
                 status: String::new(),
                 active: false,
                 waits_for: vec![],
@@ -465,7 +466,7 @@ impl Session {
 
     fn shown(&self) -> SessionRow {
         let title = self.title.clone().unwrap_or_else(|| self.row.title.clone());
-        SessionRow { title, ..self.row.clone() }
+        SessionRow { title, renamed: self.title.is_some(), ..self.row.clone() }
     }
 
     fn has_words(&self, asked: &str) -> bool {

@@ -45,8 +45,9 @@ impl Repo {
         Some(commit.trim().to_owned()).filter(|commit| is_commit(commit))
     }
 
+    /// Nothing is written that is there: a cache that many share may be read-only.
     pub fn keep_commit(&self, revision: &str, commit: &str) -> io::Result<()> {
-        if is_commit(revision) {
+        if self.commit(revision).as_deref() == Some(commit) {
             return Ok(());
         }
         let place = self.folder.join("refs").join(revision);

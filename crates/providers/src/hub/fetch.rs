@@ -61,7 +61,7 @@ impl Hub {
             }
         }
         let page = serde_json::from_slice(&body)
-            .map_err(|_| HubError::Wrong(format!("{} is no model hub", self.endpoint)))?;
+            .map_err(|_| HubError::Wrong(format!("{} is not a model hub", self.endpoint)))?;
         // Only the hub itself says where a list goes on.
         Ok((page, next.filter(|next| next.origin() == self.endpoint.origin())))
     }
@@ -122,7 +122,8 @@ impl Hub {
         }
         loop {
             let chunk = tokio::time::timeout(self.silence, response.chunk());
-            let chunk = chunk.await.map_err(|_| Failed::Again("nothing more came".into(), None))?;
+            let chunk =
+                chunk.await.map_err(|_| Failed::Again("no more data arrived".into(), None))?;
             let Some(chunk) = chunk.map_err(cut)? else { break };
             part.take(&chunk)?;
             progress.at(part.bytes);
@@ -154,15 +155,15 @@ impl Hub {
             let next = response.headers().get(LOCATION).and_then(|next| next.to_str().ok());
             let next = next
                 .and_then(|next| url.join(next).ok())
-                .ok_or_else(|| HubError::Wrong("the hub leads nowhere".into()))?;
+                .ok_or_else(|| HubError::Wrong("the hub redirects to nowhere".into()))?;
             if url.scheme() == "https" && next.scheme() != "https" {
                 return Err(
-                    HubError::Wrong("the hub leads to a place without encryption".into()).into()
+                    HubError::Wrong("the hub redirects to an unencrypted address".into()).into()
                 );
             }
             url = next;
         }
-        Err(HubError::Wrong("the hub leads in a circle".into()).into())
+        Err(HubError::Wrong("the hub redirects in a circle".into()).into())
     }
 
     fn answered(&self, response: Response, url: &Url) -> Result<Response, Failed> {
@@ -178,7 +179,10 @@ impl Hub {
             (_, Some("GatedRepo")) => HubError::Gated.into(),
             (_, Some("RevisionNotFound")) => HubError::NoRevision.into(),
             (_, Some("RepoNotFound" | "EntryNotFound")) => HubError::Missing.into(),
-            (StatusCode::UNAUTHORIZED, _) if is_hub && self.token.is_some() => {
+            // A model with terms says so by its code; a token may lack other rights.
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _)
+                if is_hub && self.token.is_some() =>
+            {
                 HubError::Token.into()
             }
             // Without a token the hub does not tell private ones from missing ones.
@@ -191,7 +195,7 @@ impl Hub {
                 Failed::Again(format!("{code}"), None)
             }
             (StatusCode::TOO_MANY_REQUESTS, _) => {
-                Failed::Again("it has had too many requests".into(), wait)
+                Failed::Again("it received too many requests".into(), wait)
             }
             (code, _) if code.is_server_error() => Failed::Again(format!("{code}"), wait),
             (code, _) => HubError::Refused(code.as_u16()).into(),
@@ -220,9 +224,7 @@ impl Hub {
         let wait = wait.unwrap_or(self.pause * 2u32.pow(tried.saturating_sub(1).min(6)));
         if wait > LONGEST_WAIT {
             let seconds = wait.as_secs();
-            return Err(HubError::Unreachable(format!(
-                "it wants to be asked again in {seconds} s"
-            )));
+            return Err(HubError::Unreachable(format!("it asks to retry in {seconds} s")));
         }
         tokio::time::sleep(wait).await;
         Ok(())
@@ -300,7 +302,7 @@ impl Part {
     fn take(&mut self, bytes: &[u8]) -> Result<(), HubError> {
         if self.bytes + bytes.len() as u64 > self.wanted {
             self.begin_anew()?;
-            return Err(HubError::Wrong("more came than the file has".into()));
+            return Err(HubError::Wrong("more data arrived than the file has".into()));
         }
         self.file.write_all(bytes)?;
         self.note(bytes);
@@ -309,7 +311,7 @@ impl Part {
             true => Ok(()),
             false => {
                 self.begin_anew()?;
-                Err(HubError::Wrong("what comes is no GGUF file".into()))
+                Err(HubError::Wrong("what arrived is not a GGUF file".into()))
             }
         }
     }

@@ -32,7 +32,7 @@ impl FromStr for Wanted {
     fn from_str(text: &str) -> Result<Self, String> {
         let shape = || {
             format!(
-                "{text:?} is no repository; write ORG/REPO, followed by @REVISION, \
+                "{text:?} is not a repository; write ORG/REPO, followed by @REVISION, \
                  :QUANTIZATION or :FILE.gguf if you like"
             )
         };

@@ -117,10 +117,6 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    pub fn threads(&self) -> usize {
-        self.manner.threads
-    }
-
     pub fn is_idle(&self) -> bool {
         self.held.is_none() && self.running() == 0
     }

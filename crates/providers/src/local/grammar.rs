@@ -116,7 +116,7 @@ impl Grammar {
             "number" => Ok("number".into()),
             "boolean" => Ok(self.rule("\"true\" | \"false\"")),
             "null" => Ok(self.rule("\"null\"")),
-            other => Err(format!("The local model knows no schema of type {other:?}.")),
+            other => Err(format!("The local model does not support schemas of type {other:?}.")),
         }
     }
 
@@ -165,6 +165,6 @@ mod tests {
             r#"r1 ::= "[" number (", " number){1,7} "]""#,
         );
         check(serde_json::json!({}), "must name a type");
-        check(serde_json::json!({"type": "date"}), "no schema of type");
+        check(serde_json::json!({"type": "date"}), "does not support schemas of type");
     }
 }

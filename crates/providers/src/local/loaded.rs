@@ -29,7 +29,7 @@ impl<'a> Loaded<'a> {
         if !path.is_file() {
             return Err(format!("There is no model file at {shown}."));
         }
-        let damaged = || format!("{shown} could not be loaded: it is damaged, or no GGUF file.");
+        let damaged = || format!("{shown} could not be loaded: it is damaged, or not a GGUF file.");
         let head = Head::read(path).map_err(|_| damaged())?;
         let model = LlamaModel::load_from_file(backend, path, &LlamaModelParams::default())
             .map_err(|_| damaged())?;

@@ -157,7 +157,10 @@ impl Sequence {
     pub fn advance(&mut self, loaded: &Loaded<'_>, context: &LlamaContext<'_>) -> Went {
         let Some(index) = self.logits.take() else { return Went::On };
         let Some(token) = self.pick(loaded, context, index) else {
-            self.fail(last(FailureKind::Malformed, "The local model lost its way.".to_owned()));
+            self.fail(last(
+                FailureKind::Malformed,
+                "The local model could not follow the required format.".to_owned(),
+            ));
             return Went::Over;
         };
         self.sampler.accept(token);

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 const MOST: usize = 16;
 /// A shorter look says little: the system counts in hundredths of a second.
 const LOOK: Duration = Duration::from_millis(250);
+/// What was seen over a longer time says nothing of now.
+const STALE: Duration = Duration::from_secs(2);
 /// Others may use this much of a core that counts as free.
 const SPARE: f64 = 0.4;
 
@@ -35,11 +37,13 @@ impl Machine {
         Machine { cores: cores(), set, last: ticks().map(|ticks| (Instant::now(), ticks)) }
     }
 
-    /// Threads that fit the machine now, as far as could be seen since the last look. Waits
-    /// for a moment where that was just now.
+    /// Threads that fit the machine now. Waits for a moment where nothing was seen just now.
     pub fn threads(&mut self) -> usize {
         if let Some(threads) = self.set {
             return threads;
+        }
+        if self.last.is_some_and(|(at, _)| at.elapsed() > STALE) {
+            self.looked();
         }
         let waited = self.last.map(|(at, _)| at.elapsed());
         if let Some(rest) = waited.and_then(|waited| LOOK.checked_sub(waited)) {
@@ -48,10 +52,13 @@ impl Machine {
         self.looked().unwrap_or_else(|| (self.cores - 1).clamp(1, MOST))
     }
 
-    /// The same, where the last look is long enough ago to say something.
-    pub fn threads_after(&mut self, time: Duration) -> Option<usize> {
-        let long = self.last.is_some_and(|(at, _)| at.elapsed() >= time);
-        (long && self.set.is_none()).then(|| self.looked()).flatten()
+    /// Where others than these would fit. Waits only if it seems so.
+    pub fn others_than(&mut self, threads: usize) -> Option<usize> {
+        let is_late = self.last.is_some_and(|(at, _)| at.elapsed() >= STALE);
+        if !is_late || self.set.is_some() || self.looked()? == threads {
+            return None;
+        }
+        Some(self.threads()).filter(|now| *now != threads)
     }
 
     fn looked(&mut self) -> Option<usize> {

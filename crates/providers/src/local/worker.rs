@@ -21,8 +21,6 @@ use crate::failure::last;
 const UNLOAD_AFTER: Duration = Duration::from_secs(300);
 /// Who waits is told so this often, so that nobody takes it for dead.
 const TELL_EVERY: Duration = Duration::from_secs(10);
-/// The machine is looked at this often, between answers.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 pub fn start() -> std::io::Result<Sender<Job>> {
     let (send, jobs) = mpsc::channel();
@@ -44,7 +42,12 @@ fn run(jobs: &Receiver<Job>) {
     // One model at a time; another one is loaded when the first has nothing to do.
     while let Some(path) = waiting.wanted() {
         match Loaded::open(&backend, &path) {
-            Ok(loaded) => while serve(&loaded, &path, &mut waiting, &mut machine) {},
+            Ok(loaded) => {
+                let mut threads = Some(machine.threads());
+                while let Some(now) = threads {
+                    threads = serve(&loaded, &path, now, &mut waiting, &mut machine);
+                }
+            }
             Err(problem) => {
                 if let Some(job) = waiting.next() {
                     let _ = job.pieces.send(Err(last(FailureKind::Misconfigured, problem)));
@@ -54,30 +57,31 @@ fn run(jobs: &Receiver<Job>) {
     }
 }
 
-/// Answers all that want this model, until another one is wanted or nobody asks. True: it is
-/// to go on with other threads.
+/// Answers all that want this model, until another one is wanted or nobody asks; or until
+/// another number of threads would do better, with which it is to go on.
 fn serve(
     loaded: &Loaded<'_>,
     path: &Path,
+    threads: usize,
     waiting: &mut Waiting<'_>,
     machine: &mut Machine,
-) -> bool {
-    let mut decoder = match Decoder::new(loaded, Manner::usual(machine.threads())) {
+) -> Option<usize> {
+    let mut decoder = match Decoder::new(loaded, Manner::usual(threads)) {
         Ok(decoder) => decoder,
         Err(problem) => {
             if let Some(job) = waiting.next() {
                 let _ = job.pieces.send(Err(last(FailureKind::Misconfigured, problem)));
             }
-            return false;
+            return None;
         }
     };
     loop {
         if decoder.is_idle() {
             if !waiting.wait(UNLOAD_AFTER) {
-                return false;
+                return None;
             }
-            if machine.threads_after(LOOK_EVERY).is_some_and(|now| now != decoder.threads()) {
-                return true;
+            if let Some(others) = machine.others_than(threads) {
+                return Some(others);
             }
         }
         waiting.take_new();
@@ -91,7 +95,7 @@ fn serve(
                 continue;
             }
             // Whoever is first wants another model.
-            return false;
+            return None;
         }
         waiting.tell(decoder.held());
         decoder.step();

@@ -31,7 +31,7 @@ impl FromStr for AllowedHost {
     fn from_str(written: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{written:?} is no host; write a name such as hooks.example, or ci.example:8443"
+                "{written:?} is not a host; write a name such as hooks.example, or ci.example:8443"
             )
         };
         // All that would make it more than a host, or that addresses leave out silently.
@@ -73,16 +73,16 @@ pub(super) struct Target {
 
 /// Reads an address, and looks whether its host and port are allowed.
 pub(super) fn target(config: &OutsideConfig, written: &str) -> Result<Target, Failure> {
-    let no_address = || wrong(format!("`{}` is no address of a server.", presentable(written)));
+    let no_address = || wrong(format!("`{}` is not a server address.", presentable(written)));
     let mut url = Url::parse(written).map_err(|_| no_address())?;
     if !matches!(url.scheme(), "http" | "https") {
         let scheme = presentable(url.scheme());
-        return Err(wrong(format!("A request goes to http:// or https://, not to {scheme}:.")));
+        return Err(wrong(format!("A request must go to http:// or https://, not to {scheme}:.")));
     }
     // The words before an @ look like a host, and a password would stand in the record.
     if !url.username().is_empty() || url.password().is_some() || has_at(written) {
         return Err(wrong(
-            "An address must not hold a name or a password before an @; send them as a header, \
+            "An address must not contain a name or password before an @; send them as a header, \
              from a secret."
                 .into(),
         ));
@@ -129,8 +129,8 @@ impl Target {
             Some(address) => {
                 let named = presentable(&self.named.to_string());
                 Err(wrong(format!(
-                    "{named} leads to {address}, which is not on the public internet. If that \
-                     is meant, add \"{named}\" to `private_hosts` of [workflows] in plenary.toml."
+                    "{named} points to {address}, which is not on the public internet. If you mean \
+                     that, add \"{named}\" to `private_hosts` of [workflows] in plenary.toml."
                 )))
             }
         }
@@ -305,7 +305,7 @@ mod tests {
             ("http://１２７.0.0.1/", "add \"127.0.0.1\" to `private_hosts`"),
             ("http://[::ffff:10.0.0.7]/", "add \"[::ffff:a00:7]\" to `private_hosts`"),
             ("http://10.0.0.8/", "add \"10.0.0.8\" to `private_hosts`"),
-            ("http://hooks.example../", "is no address of a server"),
+            ("http://hooks.example../", "is not a server address"),
             // Names and passwords.
             ("https://hooks.example@evil/", "before an @"),
             ("https://user:word@hooks.example/", "before an @"),
@@ -316,9 +316,9 @@ mod tests {
             // Other ways.
             ("file:///etc/passwd", "http:// or https://, not to file:"),
             ("ftp://hooks.example/", "http:// or https://, not to ftp:"),
-            ("hooks.example/a", "is no address of a server"),
-            ("", "is no address of a server"),
-            ("https://", "is no address of a server"),
+            ("hooks.example/a", "is not a server address"),
+            ("", "is not a server address"),
+            ("https://", "is not a server address"),
         ] {
             check(other.0, Err(other.1));
         }
@@ -408,8 +408,8 @@ mod tests {
             assert_eq!(found, expected, "{url} {addresses:?}");
         };
         check("https://hooks.example/", &["8.8.8.8", "2606:4700::1111"], None);
-        let refused = "hooks.example leads to ::ffff:10.0.0.7, which is not on the public \
-                       internet. If that is meant, add \"hooks.example\" to `private_hosts` of \
+        let refused = "hooks.example points to ::ffff:10.0.0.7, which is not on the public \
+                       internet. If you mean that, add \"hooks.example\" to `private_hosts` of \
                        [workflows] in plenary.toml.";
         check("https://hooks.example/", &["8.8.8.8", "::ffff:10.0.0.7"], Some(refused));
         check("http://ci.internal/", &["10.0.0.7", "8.8.8.8"], None);

@@ -102,7 +102,7 @@ pub(super) async fn send(
     let headers = headers(&request)?;
     if request.body.len() > limits.bytes {
         let most = limits.bytes / 1024;
-        let message = format!("A request may send at most {most} KiB.");
+        let message = format!("A request can send at most {most} KiB.");
         return Err(failure(FailureKind::TooLong, message));
     }
     let exchange = async {
@@ -126,7 +126,7 @@ fn method(word: &str) -> Result<Method, Failure> {
         "PUT" => Ok(Method::PUT),
         "PATCH" => Ok(Method::PATCH),
         "DELETE" => Ok(Method::DELETE),
-        other => Err(wrong(format!("Requests cannot be sent by {}.", presentable(other)))),
+        other => Err(wrong(format!("The method {} is not supported.", presentable(other)))),
     }
 }
 
@@ -136,7 +136,7 @@ fn headers(request: &Request) -> Result<HeaderMap, Failure> {
     let bytes: usize = request.headers.iter().map(size).sum();
     if request.headers.len() > limits::HEADERS || bytes > limits::HEADER_BYTES {
         return Err(wrong(format!(
-            "A request may have at most {} headers of {} KiB together.",
+            "A request can have at most {} headers, {} KiB together.",
             limits::HEADERS,
             limits::HEADER_BYTES / 1024
         )));
@@ -145,13 +145,15 @@ fn headers(request: &Request) -> Result<HeaderMap, Failure> {
     for (written, value) in &request.headers {
         let shown = presentable(written);
         let name = HeaderName::from_bytes(written.as_bytes())
-            .map_err(|_| wrong(format!("`{shown}` is no name of a header.")))?;
+            .map_err(|_| wrong(format!("`{shown}` is not a valid header name.")))?;
         if OURS.contains(&name.as_str()) {
             return Err(wrong(format!("Plenary sets the header `{shown}` itself; leave it out.")));
         }
         // What it holds may be a secret, so it is not repeated.
         let mut value = HeaderValue::from_str(value).map_err(|_| {
-            wrong(format!("The header `{shown}` holds a line break or another control character."))
+            wrong(format!(
+                "The header `{shown}` contains a line break or another control character."
+            ))
         })?;
         value.set_sensitive(true);
         headers.append(name, value);
@@ -201,7 +203,7 @@ fn client(target: &Target, addresses: Vec<SocketAddr>, limits: Limits) -> Result
         .user_agent(concat!("plenary/", env!("CARGO_PKG_VERSION")))
         .build();
     client.map_err(|_| {
-        let message = format!("No connection to {} can be made from here.", shown(target));
+        let message = format!("Could not set up a connection to {}.", shown(target));
         failure(FailureKind::Internal, message)
     })
 }
@@ -247,19 +249,20 @@ fn unsent(target: &Target, error: &reqwest::Error) -> Failure {
     if let Some(reason) = tls(error) {
         let reason = presentable(&reason);
         return wrong(format!(
-            "No secure connection to {host} ({reason}); check whether the address should begin \
-             with http:// or https://, and the certificate."
+            "Could not make a secure connection to {host} ({reason}); check whether the address \
+             should begin with http:// or https://, and the certificate."
         ));
     }
     if error.is_builder() {
         return wrong(format!("The address at {host} cannot be used; check it."));
     }
     if error.is_timeout() {
-        let message = format!("{host} does not take the connection; check it and the network.");
+        let message =
+            format!("{host} did not accept the connection in time; check it and the network.");
         return failure(FailureKind::TimedOut, message);
     }
     let message = match error.is_connect() {
-        true => format!("No connection to {host}; check that it is running, and the network."),
+        true => format!("Could not connect to {host}; check that it is running, and the network."),
         false => format!("{host} closed the connection before it answered."),
     };
     failure(FailureKind::Unreachable, message)

@@ -65,7 +65,7 @@ fn header(
 }
 
 fn no_text(header: &str) -> Failure {
-    wrong(format!("The header `{}` has to come to a text.", presentable(header)))
+    wrong(format!("The header `{}` must evaluate to a string.", presentable(header)))
 }
 
 /// What an `http` step gives. What is no text is shown as far as it is one. A server that
@@ -188,8 +188,8 @@ mod tests {
         };
         check(json!({}), "A request needs an address.");
         let header = |value: Value| json!({ "get": "https://a", "headers": { "x-a": value } });
-        check(header(json!(["a"])), "The header `x-a` has to come to a text.");
-        check(header(json!({ "a": 1 })), "The header `x-a` has to come to a text.");
+        check(header(json!(["a"])), "The header `x-a` must evaluate to a string.");
+        check(header(json!({ "a": 1 })), "The header `x-a` must evaluate to a string.");
         check(header(json!({ "secret": "OTHER" })), "There is no secret `OTHER`.");
     }
 

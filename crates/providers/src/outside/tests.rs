@@ -211,7 +211,7 @@ async fn a_name_that_leads_inside_is_refused_unless_it_is_named_as_private() {
         let refused = Gateway::new(allowed.clone()).with(leading(places), Limits::default());
         let (kind, message) = fails(&refused, get(&url)).await;
         assert_eq!(kind, FailureKind::Misconfigured);
-        let words = format!("ci.internal:{port} leads to {place}, which is not on the public");
+        let words = format!("ci.internal:{port} points to {place}, which is not on the public");
         assert!(message.starts_with(&words), "{message}");
     }
     assert_eq!(server.heard(), [""; 0]);
@@ -266,13 +266,13 @@ async fn headers_cannot_be_broken_out_of_or_taken_over() {
     let url = server.url();
     let gateway = to(&server);
     for (name, value, words) in [
-        ("x-a", "b\r\nhost: evil", "holds a line break"),
-        ("x-a", "b\nc", "holds a line break"),
-        ("x-a", "b\0c", "holds a line break"),
-        ("x-a\r\nhost", "evil", "is no name of a header"),
-        ("x a", "b", "is no name of a header"),
-        ("x-a:", "b", "is no name of a header"),
-        ("", "b", "is no name of a header"),
+        ("x-a", "b\r\nhost: evil", "contains a line break"),
+        ("x-a", "b\nc", "contains a line break"),
+        ("x-a", "b\0c", "contains a line break"),
+        ("x-a\r\nhost", "evil", "is not a valid header name"),
+        ("x a", "b", "is not a valid header name"),
+        ("x-a:", "b", "is not a valid header name"),
+        ("", "b", "is not a valid header name"),
         ("Host", "evil", "Plenary sets the header `Host` itself"),
         ("content-length", "0", "Plenary sets the header"),
         ("Idempotency-Key", "mine", "Plenary sets the header"),
@@ -286,13 +286,13 @@ async fn headers_cannot_be_broken_out_of_or_taken_over() {
     }
     let many = vec![("x-a".to_owned(), "b".to_owned()); 65];
     let (_, message) = fails(&gateway, Request { headers: many, ..get(&url) }).await;
-    assert_eq!(message, "A request may have at most 64 headers of 32 KiB together.");
+    assert_eq!(message, "A request can have at most 64 headers, 32 KiB together.");
     let (_, message) = fails(&gateway, with_header(&url, "x-a", &"b".repeat(33 * 1024))).await;
-    assert_eq!(message, "A request may have at most 64 headers of 32 KiB together.");
+    assert_eq!(message, "A request can have at most 64 headers, 32 KiB together.");
     let (kind, _) = fails(&gateway, Request { key: "a\r\nb: c".into(), ..get(&url) }).await;
     assert_eq!(kind, FailureKind::Internal);
     let (_, message) = fails(&gateway, Request { method: "CONNECT", ..get(&url) }).await;
-    assert_eq!(message, "Requests cannot be sent by CONNECT.");
+    assert_eq!(message, "The method CONNECT is not supported.");
     assert_eq!(server.heard(), [""; 0]);
 }
 
@@ -315,7 +315,7 @@ async fn bodies_are_bounded_both_ways() {
     let (kind, message) = fails(&to(&fits), sent).await;
     assert_eq!(
         (kind, message.as_str()),
-        (FailureKind::TooLong, "A request may send at most 256 KiB.")
+        (FailureKind::TooLong, "A request can send at most 256 KiB.")
     );
 }
 
@@ -339,7 +339,7 @@ async fn a_server_that_is_slow_runs_out_of_time() {
     let url = server.url().replace("http:", "https:");
     let (kind, message) = fails(&slow, get(&url)).await;
     assert_eq!(kind, FailureKind::TimedOut);
-    assert!(message.contains("does not take the connection"), "{message}");
+    assert!(message.contains("did not accept the connection"), "{message}");
     // A name that nobody answers for.
     let silent: Resolver = Arc::new(|_| Box::pin(std::future::pending()));
     let slow = gateway(&["ci.internal".into()]).with(silent, connect);
@@ -361,7 +361,7 @@ async fn what_cannot_be_reached_may_be_tried_again() {
     let (first, second) = (at(&closed), at(&cut));
     check(first, &format!("{first} closed the connection before it answered")).await;
     check(second, &format!("{second} broke off in the middle of its answer")).await;
-    check(free, &format!("No connection to {free}; check that it is running, and the network"))
+    check(free, &format!("Could not connect to {free}; check that it is running, and the network"))
         .await;
     let lost: Resolver =
         Arc::new(|_| Box::pin(async { Err(std::io::Error::other("no such name")) }));

@@ -31,7 +31,7 @@ const NAMES: usize = 64;
 pub(super) fn write(folders: &[PathBuf], written: &str, bytes: &[u8]) -> Result<String, Failure> {
     if bytes.len() > limits::WRITTEN_BYTES {
         let most = limits::WRITTEN_BYTES / 1024;
-        let message = format!("A workflow may write files of at most {most} KiB.");
+        let message = format!("A workflow can write files of at most {most} KiB.");
         return Err(failure(FailureKind::TooLong, message));
     }
     let place = Place::find(folders, written)?;
@@ -71,12 +71,12 @@ impl Place {
         };
         if written.len() > limits::WRITTEN_PATH_BYTES {
             let most = limits::WRITTEN_PATH_BYTES;
-            return Err(wrong(format!("The path of a file may have at most {most} bytes.")));
+            return Err(wrong(format!("The path of a file can have at most {most} bytes.")));
         }
         check_line(written).map_err(|problem| wrong(format!("The path {shown} {problem}.")))?;
         let path = at_home(Path::new(written));
         if path.components().any(|part| part == Component::ParentDir) {
-            return Err(wrong(format!("The path {shown} must not hold `..`.")));
+            return Err(wrong(format!("The path {shown} must not contain `..`.")));
         }
         let (root, rest) = match path.is_absolute() {
             false => (first.clone(), path.clone()),
@@ -84,7 +84,7 @@ impl Place {
                 let listed: Vec<String> =
                     folders.iter().map(|folder| folder.display().to_string()).collect();
                 wrong(format!(
-                    "Workflows may write files in {} only. To let them write {shown}, add its \
+                    "Workflows may only write files in {}. To let them write {shown}, add its \
                      folder to `folders` of [workflows] in plenary.toml.",
                     listed.join(", ")
                 ))
@@ -100,7 +100,7 @@ impl Place {
             None => Err(wrong(format!("The path {shown} names a folder; name a file in it."))),
             Some(_) if above.len() >= limits::WRITTEN_DEPTH => {
                 let most = limits::WRITTEN_DEPTH;
-                Err(wrong(format!("A file may lie at most {most} folders deep.")))
+                Err(wrong(format!("A file can be at most {most} folders deep.")))
             }
             Some(name) => Ok(Place { root, above, name }),
         }
@@ -116,7 +116,7 @@ impl Place {
             let shown = self.root.display();
             match error {
                 Errno::NOENT | Errno::NOTDIR => wrong(format!(
-                    "The folder {shown}, which `folders` of [workflows] names, is not there."
+                    "The folder {shown}, named in `folders` of [workflows], does not exist."
                 )),
                 other => cannot(&self.root, "opened", other),
             }
@@ -133,7 +133,7 @@ impl Place {
             folder = enter(&folder, part).map_err(|error| match error {
                 // Which of the two a link is called depends on the system.
                 Errno::LOOP | Errno::NOTDIR => wrong(format!(
-                    "{} is a link or a file, and no folder; files are not written through it.",
+                    "{} is a link or a file, not a folder; files are not written through it.",
                     path.display()
                 )),
                 other => cannot(&path, "opened", other),
@@ -211,7 +211,7 @@ impl Opened {
     }
 
     fn is_no_file(&self) -> Failure {
-        wrong(format!("{} is there already, and is no file.", self.shown))
+        wrong(format!("{} already exists and is not a file.", self.shown))
     }
 
     /// A new file beside the one that is to be, which nobody else writes to.
@@ -392,10 +392,10 @@ mod tests {
         let deep = "a/".repeat(limits::WRITTEN_DEPTH + 1) + "b";
         let long = "a".repeat(limits::WRITTEN_PATH_BYTES + 1);
         for (path, words) in [
-            ("../elsewhere/victim", "must not hold `..`"),
-            ("a/../../elsewhere/victim", "must not hold `..`"),
-            ("..", "must not hold `..`"),
-            (&around, "must not hold `..`"),
+            ("../elsewhere/victim", "must not contain `..`"),
+            ("a/../../elsewhere/victim", "must not contain `..`"),
+            ("..", "must not contain `..`"),
+            (&around, "must not contain `..`"),
             (&elsewhere, "add its folder to `folders` of [workflows]"),
             (&beside, "add its folder to `folders` of [workflows]"),
             ("/etc/plenary-test", "add its folder to `folders` of [workflows]"),
@@ -405,8 +405,8 @@ mod tests {
             ("new/", "names a folder"),
             ("new/.", "names a folder"),
             (&folder, "names a folder"),
-            ("new\0file", "must not hold U+0000"),
-            ("new\nfile", "must not hold U+000A"),
+            ("new\0file", "must not contain U+0000"),
+            ("new\nfile", "must not contain U+000A"),
             (&deep, "at most 32 folders deep"),
             (&long, "at most 4096 bytes"),
             (&"a".repeat(300), "cannot be"),
@@ -416,7 +416,7 @@ mod tests {
         let nowhere = write(&[], "a", b"").unwrap_err();
         assert!(nowhere.message.starts_with("Workflows may not write files."), "{nowhere:?}");
         let gone = write(&[ground.at("gone")], "a", b"").unwrap_err();
-        assert!(gone.message.ends_with("is not there."), "{gone:?}");
+        assert!(gone.message.ends_with("does not exist."), "{gone:?}");
         let large = vec![b'x'; limits::WRITTEN_BYTES + 1];
         let large = write(&ground.folders, "large", &large).unwrap_err();
         assert_eq!(large.kind, FailureKind::TooLong);
@@ -443,8 +443,8 @@ mod tests {
             ("plain/new", "files are not written through it"),
             ("file", "is a link"),
             ("dangling", "is a link"),
-            ("real", "is no file"),
-            ("pipe", "is no file"),
+            ("real", "is not a file"),
+            ("pipe", "is not a file"),
         ] {
             ground.refuses(path, words);
         }

@@ -2,7 +2,9 @@
 
 use plenary_domain::{FailureKind, Message, ModelName, Price, Source, Speaker};
 use plenary_engine::ports::{Models as _, ProviderReport, ProviderState};
-use plenary_providers::{CommandConfig, Kind, Output, ProviderConfig, Providers, Sheet};
+use plenary_providers::{
+    CommandConfig, Kind, LocalModel, Output, ProviderConfig, Providers, Sheet, has_local,
+};
 use plenary_scripted::{Fault, Reply, Script, Scripted};
 
 use crate::support::{KEY, WIRES, ask, config, hear, serve};
@@ -33,7 +35,7 @@ async fn all_providers_list_their_models() {
     assert_eq!(
         found,
         [
-            ("ollama", "ollama", all.clone()),
+            ("ollama", "ollama", chats.clone()),
             ("openai", "openai", chats.clone()),
             ("anthropic", "anthropic", all),
             ("gemini", "gemini", chats),
@@ -70,7 +72,7 @@ async fn an_absent_ollama_says_how_to_start_it() {
     drop(closed);
     let reports = Providers::new(vec![config(Kind::Ollama, &url)]).catalog().await;
     let (problem, hint) = unusable(&reports[0]);
-    assert!(problem.contains("Nothing listens for ollama"), "{problem}");
+    assert!(problem.contains("Could not connect to ollama"), "{problem}");
     assert!(hint.contains("ollama serve") && hint.contains("https://ollama.com"), "{hint}");
 }
 
@@ -89,7 +91,7 @@ async fn a_wrong_key_is_seen_before_anybody_asks() {
     for kind in WIRES {
         let reports = Providers::new(vec![config(kind, &server.url())]).catalog().await;
         let (problem, hint) = unusable(&reports[0]);
-        assert!(problem.contains("refused the key"), "{problem}");
+        assert!(problem.contains("rejected the key"), "{problem}");
         assert!(
             hint.contains(if kind == Kind::Ollama { "OLLAMA_HOST" } else { "_API_KEY" }),
             "{hint}"
@@ -104,7 +106,7 @@ async fn a_web_page_is_no_list() {
     for kind in WIRES {
         let reports = Providers::new(vec![config(kind, &server.url())]).catalog().await;
         let (problem, _) = unusable(&reports[0]);
-        assert!(problem.contains("does not speak"), "{problem}");
+        assert!(problem.contains("does not use"), "{problem}");
     }
 }
 
@@ -350,4 +352,16 @@ async fn a_model_that_is_not_listed_is_missing_only_where_all_are_listed() {
         assert_eq!(lacks(kind, name).await, expected, "{kind:?} {name}");
     }
     assert!(!providers.lacks(&ModelName::new("nobody", "none")).await);
+}
+
+/// Nobody has to be asked for these, so that a wrong name is known before anything is opened.
+#[tokio::test]
+async fn a_model_inside_the_program_is_missing_before_anybody_has_listed_them() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mine = LocalModel { name: "mine".into(), path: file.path().into(), note: None };
+    let providers = Providers::new(vec![ProviderConfig::local("local", vec![mine])]);
+    let lacks = async |name: &str| providers.lacks(&ModelName::new("local", name)).await;
+    assert!(!lacks("mine").await);
+    // Without the engine there is another reason why none answers.
+    assert_eq!(lacks("none").await, has_local());
 }

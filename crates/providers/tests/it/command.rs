@@ -255,7 +255,10 @@ async fn an_agent_works_in_its_own_folder_where_that_is_allowed() {
         assert_eq!(heard.message(), expected);
     }
     let heard = worked_in(Some(&[&allowed]), inside.join("none").to_str().unwrap()).await;
-    assert!(heard.message().ends_with("/none of the provider `agent` is not there."), "{heard:?}");
+    assert!(
+        heard.message().ends_with("/none of the provider `agent` does not exist."),
+        "{heard:?}"
+    );
 }
 
 #[tokio::test]
@@ -265,7 +268,8 @@ async fn without_a_list_an_agent_works_where_plenary_was_started_and_below() {
     assert_eq!((Path::new(heard.text.trim()), &heard.end), (here.join("src").as_path(), &Ok(())));
     let heard = worked_in(None, "..").await;
     let expected = format!(
-        "agent may not work in {}: it lies outside {}, where Plenary was started. `folders` in [providers.agent] allows other folders.",
+        "agent may not work in {}: it is outside {}, where Plenary was started. `folders` in \
+         [providers.agent] allows other folders.",
         here.parent().unwrap().display(),
         here.display()
     );
@@ -315,13 +319,13 @@ async fn tools_that_cannot_be_told_are_an_error() {
     let codex = CommandConfig::preset("codex", false).unwrap().0;
     let heard = told(codex.clone(), &["Read"]).await;
     assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)));
-    let words = "agent cannot be told which tools to use; leave `tools` away.";
+    let words = "agent cannot be told which tools to use; leave out `tools`.";
     assert!(heard.message().starts_with(words), "{heard:?}");
     assert_eq!(told(codex, &[]).await.end, Ok(()));
     for tool in ["--dangerous", "Read,Bash", " ", "a\nb"] {
         let heard = told(CommandConfig::new("any", &["{tools}"], Output::Text), &[tool]).await;
         assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{tool}");
-        assert!(heard.message().contains("is no name of a tool"), "{heard:?}");
+        assert!(heard.message().contains("is not a valid tool name"), "{heard:?}");
     }
 }
 
@@ -546,7 +550,7 @@ async fn the_words_of_an_error_are_no_answer() {
         assert_eq!(heard.kind(), Some(("final", FailureKind::Misconfigured)), "{heard:?}");
         let message = heard.message();
         assert!(
-            message.starts_with("agent is not signed in, or its key was refused: "),
+            message.starts_with("agent is not signed in, or its key was rejected: "),
             "{message}"
         );
         assert!(message.ends_with(". Run `agent login`."), "{message}");
@@ -632,7 +636,9 @@ async fn a_warning_is_no_reason() {
 #[tokio::test]
 async fn a_program_of_ones_own_is_told_to_sign_in_by_itself() {
     let heard = said("echo 'Not logged in' >&2; exit 1", Output::Text).await;
-    let expected = "agent is not signed in, or its key was refused: exit code 1, Not logged in. Sign in with `sh` itself, or name the variable of its key in `env` of [providers.agent].";
+    let expected = "agent is not signed in, or its key was rejected: exit code 1, Not logged in. \
+                    Sign in with `sh` itself, or name the variable of its key in `env` of \
+                    [providers.agent].";
     assert_eq!(heard.message(), expected);
 }
 

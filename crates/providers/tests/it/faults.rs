@@ -110,7 +110,7 @@ async fn the_wait_may_stand_in_the_body_or_as_a_date() {
 async fn an_empty_account_is_final() {
     // Gemini has the same words for this and for a request too many.
     let wires = [Kind::Ollama, Kind::OpenAi, Kind::Anthropic];
-    check(&wires, Fault::OutOfQuota, "", FINAL(OutOfCredit), "no credit left").await;
+    check(&wires, Fault::OutOfQuota, "", FINAL(OutOfCredit), "out of credit").await;
 }
 
 #[tokio::test]
@@ -214,8 +214,8 @@ async fn other_statuses_mean_what_they_say() {
             FINAL(Misconfigured),
             "rejected the request: bad thing.",
         ),
-        (402, "", FINAL(OutOfCredit), "no credit left"),
-        (403, "", FINAL(Misconfigured), "refused the key"),
+        (402, "", FINAL(OutOfCredit), "out of credit"),
+        (403, "", FINAL(Misconfigured), "rejected the key"),
         (404, "404 page not found", FINAL(Misconfigured), "nothing at this address"),
         (413, "", FINAL(PromptTooLong), "too long"),
         (
@@ -272,7 +272,7 @@ async fn a_plain_server_behind_https_is_final() {
         let (server, _) = serve(kind, Reply::text(TEXT)).await;
         let heard = hear_at(kind, &server.url().replace("http://", "https://")).await;
         assert_eq!(heard.kind(), Some(FINAL(Unreachable)), "{heard:?}");
-        presentable(&heard, "No secure connection", kind.word());
+        presentable(&heard, "Could not make a secure connection", kind.word());
     }
 }
 
@@ -319,7 +319,7 @@ async fn an_unknown_provider_names_those_that_are() {
     let configs = vec![ProviderConfig::new("ollama", Kind::Ollama)];
     let heard = hear(&Providers::new(configs), ask("olama", "m1")).await;
     assert_eq!(heard.kind(), Some(FINAL(Misconfigured)));
-    presentable(&heard, "no provider `olama`; there are: ollama.", "unknown");
+    presentable(&heard, "no provider `olama`; available: ollama.", "unknown");
 }
 
 #[tokio::test]

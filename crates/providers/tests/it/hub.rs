@@ -156,7 +156,8 @@ impl Imitation {
         });
         inner.ranges.push(from);
         let name = path.trim_start_matches('/').split('?').next().unwrap();
-        let contents = inner.files[name].clone();
+        let name = name.replace("%23", "#").replace("%25", "%");
+        let contents = inner.files[name.as_str()].clone();
         let nth: usize = path.rsplit_once("signature=").unwrap().1.parse().unwrap();
         if nth <= inner.expired {
             return (403, String::new(), vec![], None);
@@ -273,6 +274,22 @@ async fn a_model_comes_into_the_cache_that_other_tools_share() {
 }
 
 #[tokio::test]
+async fn a_cache_may_begin_with_the_home_folder_and_be_read_only() {
+    let mut story = Story::of(&[("m.gguf", model(500))]).await;
+    let home = story.folder.path().to_owned();
+    story.vars = vec![("HOME", home.to_str().unwrap().into()), ("HF_HUB_CACHE", "~/shared".into())];
+    let pulled = story.pull("org/repo").await.unwrap();
+    let repo = home.join("shared/models--org--repo");
+    assert!(pulled.files[0].starts_with(&repo), "{pulled:?}");
+    // Root may write everywhere, so that the time tells whether something was written.
+    let reference = std::fs::File::options().write(true).open(repo.join("refs/main")).unwrap();
+    reference.set_modified(std::time::UNIX_EPOCH).unwrap();
+    story.pull("org/repo").await.unwrap();
+    let at = reference.metadata().unwrap().modified().unwrap();
+    assert_eq!(at, std::time::UNIX_EPOCH);
+}
+
+#[tokio::test]
 async fn what_was_cut_goes_on_where_it_broke_off() {
     let contents = model(50_000);
     let status = Fault::Status;
@@ -296,6 +313,20 @@ async fn a_killed_download_goes_on_in_the_next_process() {
     assert_eq!((read(&pulled.files[0]), pulled.loaded), (contents, 30_004));
     assert_eq!(story.sent(), 30_004);
     assert!(!part.exists());
+}
+
+#[tokio::test]
+async fn a_damaged_part_of_an_earlier_process_is_brought_again() {
+    let contents = model(50_000);
+    let story = Story::of(&[("m.gguf", contents.clone())]).await;
+    let part = story.cache().join(format!("blobs/{}.incomplete", sha256(&contents)));
+    std::fs::create_dir_all(part.parent().unwrap()).unwrap();
+    let mut damaged = contents[..20_000].to_vec();
+    damaged[1_000] ^= 1;
+    std::fs::write(&part, damaged).unwrap();
+    let pulled = story.pull("org/repo").await.unwrap();
+    assert_eq!((read(&pulled.files[0]), pulled.loaded), (contents, 50_004));
+    assert_eq!(story.hub.0.lock().unwrap().ranges, [Some(20_000), None]);
 }
 
 #[tokio::test]
@@ -355,6 +386,13 @@ async fn a_split_model_comes_with_all_its_parts() {
     assert!(pulled.files[0].ends_with(names[0]) && pulled.files[1].ends_with(names[1]));
 }
 
+#[tokio::test]
+async fn a_name_may_have_what_means_something_in_an_address() {
+    let contents = model(3_000);
+    let story = Story::of(&[("50%25-#1.gguf", contents.clone())]).await;
+    assert_eq!(read(&story.pull("org/repo").await.unwrap().files[0]), contents);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_pulls_at_once_bring_it_once() {
     let contents = model(300_000);
@@ -363,6 +401,31 @@ async fn two_pulls_at_once_bring_it_once() {
     let loaded = [one.unwrap().loaded, other.unwrap().loaded];
     assert_eq!(loaded.iter().sum::<u64>(), contents.len() as u64);
     assert_eq!(story.sent(), contents.len());
+}
+
+#[tokio::test]
+async fn who_waits_for_another_pull_is_told_how_far_it_is() {
+    let contents = model(50_000);
+    let story = Story::of(&[("m.gguf", contents.clone())]).await;
+    let hash = sha256(&contents);
+    let blobs = story.cache().join("blobs");
+    std::fs::create_dir_all(&blobs).unwrap();
+    std::fs::write(blobs.join(format!("{hash}.incomplete")), &contents[..20_000]).unwrap();
+    let locks = story.folder.path().join("hub/.locks/models--org--repo");
+    std::fs::create_dir_all(&locks).unwrap();
+    let lock = std::fs::File::create(locks.join(format!("{hash}.lock"))).unwrap();
+    lock.lock().unwrap();
+    // The other one gives up as soon as it has been seen.
+    let (mut other, mut told) = (Some(lock), vec![]);
+    let mut tell = |bytes: u64, _: u64| {
+        told.push(bytes);
+        other.take();
+    };
+    let (hub, wanted) = (story.client(), "org/repo".parse().unwrap());
+    let pulling = tokio::time::timeout(Duration::from_secs(60), hub.pull(&wanted, &mut tell));
+    let pulled = pulling.await.expect("the other one is seen").unwrap();
+    assert_eq!((read(&pulled.files[0]), pulled.loaded), (contents, 30_004));
+    assert_eq!(told.first(), Some(&20_000));
 }
 
 #[tokio::test]
@@ -393,7 +456,8 @@ async fn a_hub_that_wants_a_pause_gets_it_and_one_that_refuses_is_told() {
     for (status, token, expected) in [
         (401, Some(TOKEN), "Token"),
         (401, None, "Missing"),
-        (403, Some(TOKEN), "Gated"),
+        (403, Some(TOKEN), "Token"),
+        (403, None, "Gated"),
         (404, Some(TOKEN), "Missing"),
         (410, None, "Refused(410)"),
     ] {

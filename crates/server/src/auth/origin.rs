@@ -22,11 +22,11 @@ pub fn check(access: &Access, headers: &HeaderMap) -> Result<(), Problem> {
     match allowed(access, headers) {
         Some(_) => Ok(()),
         None => Err(Problem::new(Code::ForbiddenOrigin, FOREIGN)
-            .hint("The operator may let it in by `allowed_origins` in plenary.toml.")),
+            .hint("The operator can allow it with `allowed_origins` in plenary.toml.")),
     }
 }
 
-pub const FOREIGN: &str = "A page from elsewhere may not use this server.";
+pub const FOREIGN: &str = "Pages from this origin are not allowed to use this server.";
 
 /// Whether a browser says that one of our own pages asks.
 pub fn is_own(headers: &HeaderMap) -> bool {

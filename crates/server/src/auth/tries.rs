@@ -80,7 +80,7 @@ impl Tries {
         let over_ms = forgiven_ms.saturating_sub(now_ms + row_ms);
         if over_ms > 0 {
             let seconds = over_ms.div_ceil(1_000);
-            let problem = "Too many wrong tokens were tried at this address.";
+            let problem = "Too many wrong tokens from this address.";
             return Err(Problem::new(Code::TooManyTries, problem)
                 .hint(format!("Try again in {seconds} seconds."))
                 .retry_after(seconds));
@@ -90,8 +90,8 @@ impl Tries {
             return Ok(found);
         }
         counted.remember(from, forgiven_ms.max(now_ms) + limits::WRONG_TOKEN_MS, now_ms);
-        Err(Problem::new(Code::Unauthorized, "This is not a token of this server.")
-            .hint("It is the value of PLENARY_TOKEN, which whoever runs the server has set."))
+        Err(Problem::new(Code::Unauthorized, "That is not this server's access token.")
+            .hint("It is the value of PLENARY_TOKEN, set by the person who runs the server."))
     }
 
     fn lock(&self) -> MutexGuard<'_, Counted> {

@@ -31,7 +31,7 @@ pub struct AgentFilter {
     /// Only those who lead discussions, or only the others.
     #[param(nullable = false)]
     facilitator: Option<bool>,
-    /// Only those that ship with Plenary, or only the others.
+    /// Only built-in ones, or only the others.
     #[param(nullable = false)]
     built_in: Option<bool>,
     /// Words that must all occur in the name or the description.
@@ -48,7 +48,7 @@ pub struct AgentFilter {
     cursor: Option<String>,
 }
 
-/// Agents that can be seated: those that ship with Plenary first, then by name.
+/// Agents that can be seated: built-in ones first, then by name.
 #[utoipa::path(get, path = "/api/agents", tag = "agents", params(AgentFilter),
     responses((status = 200, body = Reply<Vec<StoredAgent>>), ReadProblems))]
 async fn list(

@@ -27,8 +27,9 @@ use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::idempotency::{Change, Key, On, Path, Query};
 use crate::kept::{Has, Kept, TagHeader, Unchanged, Which};
 use crate::live;
+use crate::views::boardrooms::{self as shown, BoardroomView};
 use crate::views::discussions::EstimateView;
-use crate::views::{self, Beside, BoardroomView, Nothing, Reply, SessionView, reply};
+use crate::views::{Beside, Nothing, Reply, SessionView, reply};
 
 pub fn routes() -> Routes {
     Routes::new()
@@ -152,7 +153,7 @@ pub struct Seen {
     seat: Option<u8>,
 }
 
-/// A board as it stands, with the text so far of answers under way.
+/// A board as it is now, with the text so far of answers in progress.
 #[utoipa::path(get, path = "/api/boardrooms/{id}", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), Seen, AgentHeader, TagHeader),
     responses((status = 200, body = Reply<BoardroomView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
@@ -171,7 +172,7 @@ async fn get(
     }
 }
 
-/// Removes a board and its record for good. For whoever opened it, and the operator of
+/// Permanently removes a board and its record. For the person who opened it, and the operator of
 /// the server.
 #[utoipa::path(delete, path = "/api/boardrooms/{id}", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board.")),
@@ -192,7 +193,7 @@ async fn stop(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     show(&on.app, &on.app.engine.submit(id, on.by, room::Command::Stop).await?)
 }
 
-/// Asks again whoever has no answer, on a board that was stopped or failed.
+/// Asks again those who have not answered, on a board that was stopped or failed.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/resume", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), Key),
     responses((status = 200, body = Reply<BoardroomView>), WriteProblems))]
@@ -223,7 +224,8 @@ async fn resynthesize(on: On<NewSynthesis>) -> Result<impl IntoResponse, Problem
     show(&on.app, &snapshot)
 }
 
-/// Asks one advisor again; a new synthesis follows.
+/// Asks one advisor again; a new synthesis follows. One that is being asked makes way for
+/// another model.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/retry", tag = "boardrooms",
     params(
         ("id" = uuid::Uuid, Path, description = "The board."),
@@ -264,8 +266,8 @@ async fn follow_up(on: On<NewFollowUp>) -> Result<impl IntoResponse, Problem> {
     show(&on.app, &snapshot)
 }
 
-/// Stops one advisor and keeps what it has said so far. The others go on; after the last
-/// of them the synthesis begins without it, and a board where nobody has answered fails.
+/// Stops one advisor and keeps what it has said so far. The others continue; after the last of them
+/// the verdict is written without it, and a board where no one has answered fails.
 /// In a ballot it is passed over, be it a model or a person, and the tally goes without it.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/advisors/{advisor}/stop", tag = "boardrooms",
     params(
@@ -278,7 +280,7 @@ async fn stop_advisor(on: On<Empty, (String, String)>) -> Result<impl IntoRespon
     submit(&on.app, &on.at.0, on.by, Command::StopAdvisor { seat }).await
 }
 
-/// A person's own answer as an advisor: by that person, whoever opened the board, or the
+/// A person's own answer as an advisor: by that person, the person who opened the board, or the
 /// operator of the server.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/reply", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), AgentHeader, Key),
@@ -291,8 +293,8 @@ async fn answer(asking: Asking, on: On<Answer>) -> Result<impl IntoResponse, Pro
     show(&on.app, &boardrooms::seen(answered, &proven, None)?)
 }
 
-/// A person's own votes as an advisor, while the ballot is held: by that person, whoever
-/// opened the board, or the operator of the server.
+/// A person's own votes as an advisor, during the vote: by that person, the person who opened the
+/// board, or the operator of the server.
 #[utoipa::path(post, path = "/api/boardrooms/{id}/ballot", tag = "boardrooms",
     params(("id" = uuid::Uuid, Path, description = "The board."), AgentHeader, Key),
     request_body = NewBallot,
@@ -395,6 +397,7 @@ fn view(app: &App, snapshot: &Snapshot) -> Result<BoardroomView, Problem> {
         true => None,
         false => app.engine.underway(snapshot.id, call),
     };
-    let beside = Beside { running: &running, clerk: &app.clerk, ledger: &state.ledger };
-    Ok(views::boardroom(snapshot.id, snapshot.version, state, &beside))
+    let reserved = app.engine.reserved(snapshot.id);
+    let beside = Beside { running: &running, clerk: &app.clerk, ledger: &state.ledger, reserved };
+    Ok(shown::view(snapshot.id, snapshot.version, state, &beside))
 }

@@ -25,7 +25,7 @@ pub fn routes() -> Routes {
         .routes(routes!(export))
 }
 
-/// Boards that can be convened: those that ship with Plenary first, then by name.
+/// Boards that can be convened: built-in ones first, then by name.
 #[utoipa::path(get, path = "/api/boards", tag = "boards",
     responses((status = 200, body = Reply<Vec<SavedBoardView>>), ReadProblems))]
 async fn list(State(app): State<App>) -> Result<impl IntoResponse, Problem> {
@@ -82,7 +82,7 @@ async fn whole(app: &App, board: &Board) -> Result<SavedBoardView, Problem> {
 }
 
 /// Changes what is given and nothing else; `null` clears a field, and `seats` are given as
-/// a whole. Boards that ship with Plenary cannot be changed: make a copy. Sessions that were
+/// a whole. Built-in boards cannot be changed: make a copy. Sessions that were
 /// convened from it stay as they are.
 #[utoipa::path(patch, path = "/api/boards/{name}", tag = "boards",
     params(("name" = String, Path, description = "The board's name."), Key),

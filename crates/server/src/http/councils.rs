@@ -1,5 +1,6 @@
 //! Councils: open, post, read along, change, close.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -173,7 +174,7 @@ pub struct CouncilPosted {
     next: Vec<String>,
 }
 
-/// Posts. Members with a model that it addresses answer by themselves, in turn.
+/// Posts. The members with a model that it addresses answer automatically, in turn.
 #[utoipa::path(post, path = "/api/councils/{council}/posts", tag = "councils",
     params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
     request_body = NewCouncilPost,
@@ -330,6 +331,7 @@ async fn read(
     let mut snapshot = look(&app, &name).await?;
     if wait > 0 {
         let id = snapshot.id;
+        let mut ended = pin!(app.engine.ended());
         let mut changes = app.engine.changes(id);
         let mut time = app.engine.clock().sleep(Duration::from_secs(wait.into()));
         loop {
@@ -339,6 +341,7 @@ async fn read(
             }
             tokio::select! {
                 () = &mut time => break,
+                () = &mut ended => break,
                 () = changes.next() => {}
             }
         }
@@ -436,8 +439,8 @@ fn changed(change: &council::Change) -> ChangeView {
     }
 }
 
-/// Changes the charter or the members. An answer of a removed member that is under way is
-/// dropped. For whoever opened the council, and the operator of the server.
+/// Changes the charter or the members. A removed member's answer in progress is dropped. For the
+/// person who opened the council, and the operator of the server.
 #[utoipa::path(patch, path = "/api/councils/{council}", tag = "councils",
     params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),
     request_body = CouncilChange,
@@ -449,7 +452,7 @@ async fn change(asking: Asking, on: On<CouncilChange>) -> Result<impl IntoRespon
     Ok(reply(show(&on.app.clerk, &changed)?))
 }
 
-/// Closes a council. An answer that is being written is cut off. For whoever opened it,
+/// Closes a council. An answer in progress is cut off. For the person who opened it,
 /// and the operator of the server.
 #[utoipa::path(post, path = "/api/councils/{council}/close", tag = "councils",
     params(("council" = String, Path, description = "The council's name."), AgentHeader, Key),

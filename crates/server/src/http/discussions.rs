@@ -127,7 +127,7 @@ async fn list(State(app): State<App>, filter: Query<Filter>) -> Result<impl Into
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
 }
 
-/// Creates a discussion: a draft, or with `start` one that is under way.
+/// Creates a discussion: a draft, or with `start` one that starts at once.
 #[utoipa::path(post, path = "/api/discussions", tag = "discussions", params(Key),
     request_body = NewDiscussion,
     responses((status = 201, body = Reply<SeatedDiscussion>), WriteProblems))]
@@ -181,7 +181,7 @@ pub struct RecentDiscussion {
     sessions: Vec<ConversationView>,
 }
 
-/// A discussion as it stands: who takes part, what is under way, the conclusion, and the
+/// A discussion as it is now: who takes part, what is in progress, the conclusion, and the
 /// last messages.
 #[utoipa::path(get, path = "/api/discussions/{id}", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), TagHeader),
@@ -211,7 +211,8 @@ async fn edit(on: On<DiscussionEdit>) -> Result<impl IntoResponse, Problem> {
     show(&on.app, &discussions::edit(&on.app.clerk, id, on.by, on.body).await?)
 }
 
-/// Removes a discussion and its record for good. For whoever opened it, and the operator of
+/// Permanently removes a discussion and its record. For the person who opened it, and the operator
+/// of
 /// the server.
 #[utoipa::path(delete, path = "/api/discussions/{id}", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion.")),
@@ -272,7 +273,7 @@ async fn start(asking: Asking, on: On<Empty>) -> Result<impl IntoResponse, Probl
     Ok(reply(SeatedDiscussion { discussion: view(&on.app, &started)?, seat_tokens }))
 }
 
-/// Rests after the step under way.
+/// Pauses after the current step.
 #[utoipa::path(post, path = "/api/discussions/{id}/pause", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
@@ -280,7 +281,7 @@ async fn pause(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     submit(&on.app, &on.at, on.by, Command::Pause).await
 }
 
-/// Goes on with exactly the step that was due.
+/// Continues with exactly the step that was due.
 #[utoipa::path(post, path = "/api/discussions/{id}/resume", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
     responses((status = 200, body = Reply<DiscussionView>), WriteProblems))]
@@ -288,7 +289,7 @@ async fn resume(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     submit(&on.app, &on.at, on.by, Command::Resume).await
 }
 
-/// Stops at once: the call under way is ended, and what it has brought is kept. It
+/// Stops at once: the call in progress is ended, and what has arrived is kept. It
 /// can be resumed or concluded later.
 #[utoipa::path(post, path = "/api/discussions/{id}/stop", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), Key),
@@ -306,8 +307,8 @@ async fn conclude(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     submit(&on.app, &on.at, on.by, Command::Conclude).await
 }
 
-/// Adds a person's message between the turns. What is under way does not hear it;
-/// everybody after it does.
+/// Adds a person's remark between turns. The step in progress does not see it; everyone after it
+/// does.
 #[utoipa::path(post, path = "/api/discussions/{id}/interject", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),
     request_body = Interjection,
@@ -317,8 +318,8 @@ async fn interject(asking: Asking, on: On<Interjection>) -> Result<impl IntoResp
     show(&on.app, &discussions::interject(&on.app.clerk, caller, on.body).await?)
 }
 
-/// A person's turn, or the conclusion of a person who leads: by that person, whoever
-/// opened the discussion, or the operator of the server.
+/// A person's turn, or the conclusion of a person who leads: by that person, the person who opened
+/// the discussion, or the operator of the server.
 #[utoipa::path(post, path = "/api/discussions/{id}/reply", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),
     request_body = SeatReply,
@@ -329,7 +330,7 @@ async fn answer(asking: Asking, on: On<SeatReply>) -> Result<impl IntoResponse, 
 }
 
 /// The decision of a person who leads: who speaks next and what they are asked, or
-/// that it is time to conclude. By that person, whoever opened the discussion, or the
+/// that it is time to conclude. By that person, the person who opened the discussion, or the
 /// operator of the server.
 #[utoipa::path(post, path = "/api/discussions/{id}/decide", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),

@@ -65,7 +65,7 @@ impl Ready {
         let found = tokio::select! {
             found = app.engine.check() => found.map_err(Problem::from),
             () = clock.sleep(Duration::from_millis(limits::READY_MS)) => {
-                Err(StoreError::Failed("the disk does not answer".into()).into())
+                Err(StoreError::Failed("it does not respond in time".into()).into())
             }
         };
         *last = Some((clock.ticks(), found.clone()));

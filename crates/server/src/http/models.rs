@@ -24,6 +24,8 @@ pub struct ModelView {
     /// `provider/model`, as other routes take it.
     name: String,
     provider: String,
+    /// Takes its turn on seats for which nobody names a model.
+    automatic: bool,
     /// How much it takes, where somebody says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -132,9 +134,12 @@ async fn models(State(app): State<App>) -> impl IntoResponse {
         source: source.into(),
         said_on: said_at.map(date),
     };
-    let views = models::described(&app.clerk).await.into_iter().map(|(name, takes, costs)| {
-        let provider = name.parts().0.to_owned();
-        ModelView { provider, name: name.0, window: takes.map(window), price: costs.map(price) }
+    let views = models::described(&app.clerk).await.into_iter().map(|model| ModelView {
+        provider: model.name.parts().0.to_owned(),
+        automatic: model.is_usual,
+        name: model.name.0,
+        window: model.window.map(window),
+        price: model.quote.map(price),
     });
     reply(views.collect::<Vec<_>>())
 }

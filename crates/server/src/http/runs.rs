@@ -59,7 +59,7 @@ async fn begin(
     created(&app, &runs::begin(&app.clerk, (by, &standing), body).await?).await
 }
 
-/// A run with all its steps: what each does, how far it is and what came of it.
+/// A run with all its steps: what each does, its progress and its outcome.
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "runs",
     params(("id" = uuid::Uuid, Path, description = "The run."), AgentHeader, TagHeader),
     responses((status = 200, body = Reply<RunView>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
@@ -75,7 +75,7 @@ async fn get(
 }
 
 /// Cancels a run: nothing but `finally` is done from now on, and the sessions that it has
-/// opened end with it. For whoever started it, and the operator of the server.
+/// opened end with it. For the person who started it, and the operator of the server.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs",
     params(("id" = uuid::Uuid, Path, description = "The run."), Key),
     request_body = Cancelling,
@@ -86,7 +86,7 @@ async fn cancel(asking: Asking, on: On<Cancelling>) -> Result<impl IntoResponse,
 }
 
 /// Begins a new run that takes over what was settled before a step of this one, so that
-/// nothing of it is asked or paid for again. For whoever started it, and the operator.
+/// nothing is asked or paid for twice. For the person who started it, and the operator.
 #[utoipa::path(post, path = "/api/runs/{id}/fork", tag = "runs",
     params(("id" = uuid::Uuid, Path, description = "The run."), Key),
     request_body = NewFork,
@@ -96,7 +96,7 @@ async fn fork(asking: Asking, on: On<NewFork>) -> Result<impl IntoResponse, Prob
     created(&on.app, &runs::fork(&on.app.clerk, caller, on.body).await?).await
 }
 
-/// Decides on a step that waits for people. Whoever decides shows the token that the
+/// Decides on a step that is waiting for people. The person who decides sends the token that the
 /// operator has given them; the operator may say for whom they decide.
 #[utoipa::path(post, path = "/api/runs/{id}/steps/{step}/approve", tag = "runs",
     params(
@@ -114,8 +114,8 @@ async fn approve(
     show(&on.app, &runs::decide(&on.app.clerk, caller, step, on.body).await?).await
 }
 
-/// Tokens for everybody who is asked to decide, to be handed to them. For the operator of
-/// the server: whoever started a run must not be able to approve it.
+/// Tokens for everyone who is asked to decide, to pass on to them. For the operator of the server:
+/// the person who started a run must not be able to approve it.
 #[utoipa::path(post, path = "/api/runs/{id}/seats", tag = "runs",
     params(("id" = uuid::Uuid, Path, description = "The run."), Key),
     responses((status = 200, body = Reply<Seats>), WriteProblems))]

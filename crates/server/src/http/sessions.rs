@@ -1,5 +1,6 @@
 //! Sessions of every form.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,7 +12,7 @@ use plenary_domain::room;
 use plenary_domain::{SessionId, limits};
 use plenary_engine::Snapshot;
 use plenary_engine::ports::{ListPage, ListQuery};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::routes::{Routes, routes};
@@ -27,13 +28,14 @@ use crate::views::{Nothing, Reply, SessionReport, SessionView, page, reply};
 pub fn routes() -> Routes {
     Routes::new()
         .routes(routes!(list))
+        .routes(routes!(overview))
         .routes(routes!(get, label, remove))
         .routes(routes!(wait))
         .routes(routes!(stop))
         .routes(routes!(allow))
 }
 
-#[derive(Deserialize, IntoParams)]
+#[derive(Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct Filter {
@@ -59,7 +61,7 @@ pub struct Filter {
     /// Full-text search: every word must occur, the last one may be a beginning.
     #[param(nullable = false)]
     pub q: Option<String>,
-    /// Also how far each is, and what came of it.
+    /// Include each session's progress and outcome.
     #[param(nullable = false)]
     pub facts: Option<bool>,
     /// Rows of a page.
@@ -94,6 +96,35 @@ pub async fn show(app: &App, filter: Filter) -> Result<impl IntoResponse + use<>
     Ok(page(rows, found.total, limit, found.next.map(|id| id.to_string())))
 }
 
+/// What goes on, each list newest first.
+#[derive(Serialize, ToSchema)]
+pub struct Overview {
+    /// What waits for a person's reply.
+    waiting: Vec<SessionView>,
+    /// What runs by itself.
+    running: Vec<SessionView>,
+    /// What does neither.
+    recent: Vec<SessionView>,
+}
+
+/// What goes on, in one answer: what waits for somebody, what runs, and what was lately.
+#[utoipa::path(get, path = "/api/overview", tag = "sessions", params(TagHeader),
+    responses((status = 200, body = Reply<Overview>, headers(("ETag" = String, description = "Says what is in the answer, for `If-None-Match`."))),
+        Unchanged, ReadProblems))]
+async fn overview(State(app): State<App>, has: Has) -> Result<Response, Problem> {
+    let some = async |waiting, active| {
+        let limit = Some(limits::OVERVIEW);
+        let filter = Filter { waiting: Some(waiting), active, limit, ..Filter::default() };
+        let (found, _) = find(&app, filter).await?;
+        Ok::<_, Problem>(found.rows.into_iter().map(SessionView::from).collect())
+    };
+    has.or(Overview {
+        waiting: some(true, None).await?,
+        running: some(false, Some(true)).await?,
+        recent: some(false, Some(false)).await?,
+    })
+}
+
 /// A session as everybody may see it.
 async fn seen_by_all(app: &App, id: SessionId) -> Result<Snapshot, Problem> {
     let nobody = Standing { principal: String::new(), is_agent: true };
@@ -106,7 +137,7 @@ pub async fn find(app: &App, filter: Filter) -> Result<(ListPage, u32), Problem>
     let limit = within("limit", filter.limit.unwrap_or(limits::PAGE), 1, limits::PAGE_MOST)?;
     let cursor = filter.cursor.as_ref().map(|cursor| cursor.parse()).transpose();
     let before = cursor.map_err(|_| {
-        Problem::new(Code::InvalidQuery, "`cursor` must be `meta.next` of an earlier page.")
+        Problem::new(Code::InvalidQuery, "`cursor` must be the `meta.next` of an earlier page.")
     })?;
     let (kind, status) = room::filter(filter.kind.as_deref(), filter.status.as_deref())
         .map_err(Problem::in_query)?;
@@ -134,7 +165,7 @@ pub enum DetailName {
     Full,
 }
 
-/// One session of any form: how far it is, what came of it, what can be done now.
+/// One session of any kind: its progress, its outcome, what can be done now.
 #[utoipa::path(get, path = "/api/sessions/{id}", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "The session."), Detail, AgentHeader,
         TagHeader),
@@ -180,10 +211,11 @@ async fn wait(
     let seconds = query.seconds.unwrap_or(limits::WAIT_SECONDS);
     let seconds = within("seconds", seconds, 0, limits::WAIT_MOST_SECONDS)?;
     if query.seen.as_ref().is_some_and(|seen| seen.chars().count() > SEEN_CHARS) {
-        let problem = "`seen` must be that of an earlier answer.";
+        let problem = "`seen` must come from an earlier answer.";
         return Err(Problem::new(Code::InvalidQuery, problem));
     }
     let id = session(&app, &id).await?;
+    let mut ended = pin!(app.engine.ended());
     let mut changes = app.engine.changes(id);
     let mut time = app.engine.clock().sleep(Duration::from_secs(seconds.into()));
     loop {
@@ -193,6 +225,7 @@ async fn wait(
         }
         tokio::select! {
             () = &mut time => return Ok(reply(report)),
+            () = &mut ended => return Ok(reply(report)),
             () = changes.next() => {}
         }
     }
@@ -234,8 +267,8 @@ async fn allow(asking: Asking, on: On<NewBudget>) -> Result<impl IntoResponse, P
     )))
 }
 
-/// Gives a session another title, or its own again, and pins it or not. Nothing of its
-/// record changes by that. For whoever opened it, and the operator of the server.
+/// Gives a session another title, or its original one again, and pins it or not. The record
+/// does not change. For the person who opened it, and the operator of the server.
 #[utoipa::path(patch, path = "/api/sessions/{id}", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader),
     request_body = NewLabel,
@@ -246,8 +279,8 @@ async fn label(asking: Asking, on: On<NewLabel>) -> Result<impl IntoResponse, Pr
     Ok(reply(SessionView::from(identity::label(&on.app.clerk, &caller, on.body).await?)))
 }
 
-/// Removes a session of any form and its record for good. What runs is ended, and a
-/// name that it had stays taken. For whoever opened it, and the operator of the server.
+/// Permanently removes a session of any kind and its record. What runs is ended, and its
+/// name cannot be reused. For the person who opened it, and the operator of the server.
 #[utoipa::path(delete, path = "/api/sessions/{id}", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "The session."), AgentHeader),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]

@@ -126,7 +126,8 @@ async fn one_pull(
     Ok(reply(settings::one_pull(&app.clerk, &standing, &id)?))
 }
 
-/// Stops a pull. What has come is kept: the next one goes on from there. For the operator of
+/// Stops a download. What has arrived is kept: the next one continues from there. For the operator
+/// of
 /// the server.
 #[utoipa::path(delete, path = "/api/pulls/{id}", tag = "settings",
     params(("id" = String, Path, description = "The pull.")),

@@ -38,7 +38,7 @@ pub struct WaitingView {
     differs: Vec<String>,
 }
 
-/// Sends a signal. Every wait goes on that it matches; those that begin later in a run
+/// Sends a signal. Every wait that it matches continues; those that begin later in a run
 /// that had begun by now find it too.
 #[utoipa::path(post, path = "/api/signals", tag = "signals", params(Key),
     request_body = NewSignal,

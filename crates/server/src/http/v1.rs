@@ -41,8 +41,8 @@ pub fn routes() -> Routes {
 #[into_params(parameter_in = Header)]
 #[allow(dead_code, reason = "it stands in the OpenAPI document only")]
 pub struct Session {
-    /// The board that the conversation goes on with. Without it the board is found by the
-    /// messages before the last one.
+    /// The board to continue the conversation with. Without it the board is found by the messages
+    /// before the last one.
     #[param(rename = "x-plenary-session", nullable = false)]
     session: Option<uuid::Uuid>,
 }
@@ -131,5 +131,5 @@ fn counted(usage: Usage) -> Value {
 
 /// What OpenAI has and a board has not.
 fn unsupported(parameter: &str) -> (String, String) {
-    (parameter.to_owned(), "is not supported by a board".to_owned())
+    (parameter.to_owned(), "is not supported by boards".to_owned())
 }

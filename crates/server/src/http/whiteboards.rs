@@ -235,7 +235,7 @@ pub struct Reading {
     since: Option<u32>,
 }
 
-/// The board as you may see it. With an agent token: as that agent.
+/// The board as you see it. With an agent token: as that agent.
 #[utoipa::path(get, path = "/api/whiteboards/{board}", tag = "whiteboards",
     params(("board" = String, Path, description = "The board's name."), Reading, AgentHeader,
         TagHeader),
@@ -311,7 +311,7 @@ async fn conflicts(
     Ok(page(shown, found.len() as u64, limit as u32, next))
 }
 
-/// Everything that you may see happen on a board, live. `id` counts what you see; a
+/// Everything you can see happen on a board, live. `id` counts what you see; a
 /// reader that comes with `Last-Event-ID` gets everything after it, then live. What
 /// was hidden comes when it may be seen.
 #[utoipa::path(get, path = "/api/whiteboards/{board}/events", tag = "whiteboards",

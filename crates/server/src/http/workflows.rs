@@ -283,7 +283,7 @@ async fn deliver(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<impl IntoResponse, Problem> {
-    let refused = || Problem::new(Code::Unauthorized, "The signature of this delivery is wrong.");
+    let refused = || Problem::new(Code::Unauthorized, "The signature is wrong.");
     let now = app.engine.clock().now();
     // Who does not know the secret is not told which workflows there are.
     let shelf = shelves::found(&app.clerk, &name).await.map_err(|_| refused())?;
@@ -292,7 +292,7 @@ async fn deliver(
     let body: Value = match body.is_empty() {
         true => Value::Object(Default::default()),
         false => serde_json::from_slice(&body).map_err(|error| {
-            Problem::new(Code::InvalidJson, format!("The body is no JSON: {error}."))
+            Problem::new(Code::InvalidJson, format!("The body is not JSON: {error}."))
         })?,
     };
     let by = By::actor("webhook");

@@ -36,8 +36,8 @@ impl Peer {
     pub fn prove(&self) -> Result<(), Problem> {
         let Some(place) = self.place.upgrade() else { return Ok(()) };
         place.change(Standing::Busy).map_err(|_| {
-            Problem::new(Code::Busy, "All connections of this server are in use.")
-                .hint("Close some, or have `serve.connections` in plenary.toml raised.")
+            Problem::new(Code::Busy, "All of this server's connections are in use.")
+                .hint("Close some, or ask for a higher `serve.connections` in plenary.toml.")
         })
     }
 

@@ -6,15 +6,15 @@ pub const ROWS: [Row; 3] = [CONVENE, PICK, FOLLOW_UP];
 
 const CONVENE: Row = Row {
     title: "Convene a boardroom",
-    description: "Puts a question to several models at once, each in a role of its own (advocate, \
-                  critic, …); a synthesis follows, and with `ballot` their votes on it. `prompt` \
-                  alone will do. Returns an `id` at once: call session_wait with it.",
+    description: "Puts a question to several models at once, each in its own role (advocate, \
+                  critic, …); a verdict follows, and with `ballot` their votes on it. `prompt` \
+                  alone is enough. Returns an `id` at once: call session_wait with it.",
     described: &[
-        ("board", "By name (boards_list); `classic-triad` when absent."),
-        ("models", "Models to seat in turn; those available when absent."),
+        ("board", "By name (boards_list); `classic-triad` by default."),
+        ("models", "Models to seat in turn; by default those available."),
         ("ballot", "The advisors vote on its points."),
-        ("quorum", "How many answers suffice."),
-        ("open_answers", "People see the others' answers before their own."),
+        ("quorum", "Minimum answers."),
+        ("open_answers", "People see the other answers before they give theirs."),
     ],
     hidden: &[
         "boardFile",
@@ -36,18 +36,18 @@ const CONVENE: Row = Row {
 
 const PICK: Row = Row {
     title: "Pick an answer",
-    description: "Takes one of an advisor's answers (`tries`) for what follows.",
+    description: "Picks one of an advisor's answers (`tries`) for what follows.",
     described: &[("id", "The board's id."), ("advisor", "Its number."), ("try", "Which answer.")],
     kept: &["id", "title", "status"],
     effect: SETTLES,
-    next: Next::Words(&["Call boardroom_follow_up to go on with it."]),
+    next: Next::Words(&["Call boardroom_follow_up to continue it."]),
     ..Row::post("boardroom_pick", "/api/boardrooms/{id}/advisors/{advisor}/pick")
 };
 
 const FOLLOW_UP: Row = Row {
     title: "Ask a board a follow-up",
-    description: "Puts a further question to a board that is over: each advisor has its own \
-                  answers and the verdict before it.",
+    description: "Puts a further question to a board that is done: each advisor sees its own \
+                  answers and the verdict so far.",
     described: &[
         ("id", "The board's id."),
         ("prompt", "The next question; `@critic …` asks one of them."),
@@ -59,4 +59,4 @@ const FOLLOW_UP: Row = Row {
 };
 
 const WAIT: Next =
-    Next::Words(&["Call session_wait with this id to get the synthesis when it is there."]);
+    Next::Words(&["Call session_wait with this id to get the verdict when it is ready."]);

@@ -4,8 +4,7 @@ use super::row::{Next, Row};
 
 pub const ROWS: [Row; 1] = [Row {
     title: "List boards",
-    description: "Lists the boards that can be convened, those that ship with Plenary and saved \
-                  ones, with who sits on each.",
+    description: "Lists the boards that can be convened, built-in and saved, with who sits on each.",
     described: &[],
     items: "boards",
     next: Next::Words(&["Convene one with boardroom_convene and its `name` as `board`."]),

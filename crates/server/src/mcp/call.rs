@@ -89,11 +89,13 @@ fn token(row: &Row, shape: &Shape, arguments: &JsonObject, caller: &Caller<'_>) 
 fn prove(row: &Row, agent: &str, token: Option<&str>, caller: &Caller<'_>) -> Result<(), Value> {
     let message = match token.map(|token| token.rsplit_once('.').map(|(name, _)| name)) {
         Some(Some(name)) if name == agent => return Ok(()),
-        Some(_) => format!("The agent_token is not {agent}'s."),
+        Some(_) => format!("The agent_token does not belong to {agent}."),
         None if caller.keeps => format!("This MCP session does not hold the token of {agent}."),
-        None => "agent_token is missing. This protocol has no sessions that could keep it, so it \
-                 must come with every call."
-            .to_owned(),
+        None => {
+            "agent_token is missing. This protocol has no sessions to keep it, so send it with \
+                 every call."
+                .to_owned()
+        }
     };
     let hint = words::whose(row, agent, caller.keeps);
     Err(json!({ "code": words::NOT_YOURS, "message": message, "hint": hint }))
@@ -142,14 +144,15 @@ fn handed(answer: &JsonObject) -> Vec<String> {
     let mut told = vec![];
     if answer.contains_key("invitation") && answer.contains_key("agent_token") {
         told.push(
-            "Hand `invitation` to whoever else is to lead: they call whiteboard_register with it."
-                .to_owned(),
+            "Give `invitation` to anyone else who should lead: they call whiteboard_register with \
+             it."
+            .to_owned(),
         );
     }
     let seats = answer.get("seat_tokens").and_then(Value::as_array).into_iter().flatten();
     told.extend(seats.filter_map(|seat| {
         let name = seat["person"].as_str()?;
-        Some(format!("Hand {name} their seat_token: it lets them reply, and nobody else."))
+        Some(format!("Give {name} their seat_token: it lets them, and no one else, reply."))
     }));
     told
 }
@@ -197,7 +200,7 @@ fn wrong(shape: &Shape, arguments: &JsonObject) -> Vec<(String, String)> {
             Some(near) => format!("there is no such argument; did you mean `{near}`?"),
             None => {
                 let all: Vec<&str> = known().collect();
-                format!("there is no such argument; there are {}", all.join(", "))
+                format!("there is no such argument; available: {}", all.join(", "))
             }
         };
         wrong.push((name.clone(), problem));
@@ -219,14 +222,14 @@ fn problem(argument: &Argument, value: Option<&Value>) -> Option<String> {
     match argument.place {
         Place::Path => text
             .is_none_or(|text| matches!(text.trim(), "" | "." | ".."))
-            .then(|| "must be a text that is not empty".into()),
-        Place::Query => text.is_none().then(|| "must be a text, a number, true or false".into()),
+            .then(|| "must be a non-empty string".into()),
+        Place::Query => text.is_none().then(|| "must be a string, a number, true or false".into()),
         Place::Key | Place::Token | Place::Agent => {
             let printable = |text: &str| text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
             let fits = |text: &str| argument.place == Place::Agent || printable(text);
-            (!value.as_str().is_some_and(fits)).then(|| "must be a printable text".into())
+            (!value.as_str().is_some_and(fits)).then(|| "must be a printable string".into())
         }
-        Place::From => value.as_u64().is_none().then(|| "must be `next_from` of a page".into()),
+        Place::From => value.as_u64().is_none().then(|| "must be the `next_from` of a page".into()),
         // What it must be like is for the route to say.
         Place::Body => None,
     }
@@ -281,16 +284,18 @@ fn keep(
     let (token, agent) = (data["agentToken"].as_str()?, acting(row, arguments, caller)?);
     let told = match (caller.keeps, agent.name.as_str()) {
         // Whoever opens a council has no name there.
-        (true, "") => "This MCP session can close the council. Keep agent_token for any other \
-                       session."
-            .to_owned(),
+        (true, "") => {
+            "This MCP session can close the council. Keep agent_token for other sessions."
+                .to_owned()
+        }
         (false, "") => format!("Keep agent_token to close the council: agent_token = {token:?}."),
         (true, name) => format!(
-            "This MCP session now acts as {name} by itself. Keep agent_token for any other session."
+            "This MCP session now acts as {name} automatically. Keep agent_token for other \
+             sessions."
         ),
         (false, name) => format!(
             "Keep agent_token and send it with every call as {name}: agent_token = {token:?}. This \
-             protocol has no sessions that could keep it for you."
+             protocol has no sessions to keep it for you."
         ),
     };
     caller.agents.remember(agent, token);

@@ -9,9 +9,9 @@ const COUNCIL: (&str, &str) = ("council", "The council's name.");
 pub const ROWS: [Row; 6] = [
     Row {
         title: "Open a council",
-        description: "Opens a thread for talk that goes on, under a charter. Members with a model \
-                      answer by themselves when a post addresses them. For one decision from \
-                      independent views use a whiteboard. Keep the agent_token: it changes and closes the \
+        description: "Opens an ongoing thread, under a charter. Members with a model answer \
+                      automatically when a post addresses them. For one decision from independent \
+                      views use a whiteboard. Keep the agent_token: it changes and closes the \
                       council.",
         hidden: &["agentToken"],
         acts: Some(Acts { name: NOBODY, place: "name", given_by: "council_open" }),
@@ -26,7 +26,7 @@ pub const ROWS: [Row; 6] = [
         hidden: &["kind", "active", "waiting", "pinned", "facts"],
         described: &[
             ("status", "`open` or `closed`."),
-            ("cursor", "`next_cursor` of the page before."),
+            ("cursor", "`next_cursor` of the previous page."),
         ],
         items: "councils",
         next: Next::Words(&["Call council_read with a name as council."]),
@@ -34,8 +34,8 @@ pub const ROWS: [Row; 6] = [
     },
     Row {
         title: "Post in a council",
-        description: "Posts under your name. @name addresses a member; a post that names nobody, or \
-                      @all, is to all. The first post under a name claims it and returns its \
+        description: "Posts under your name. @name asks one member; a post that names no one, or \
+                      @all, asks everyone. The first post under a name claims it and returns its \
                       agent_token. council_read with wait_s gets the answers.",
         described: &[COUNCIL, ("sender", "Your name here."), ("body", "What you say.")],
         acts: Some(Acts { name: "sender", place: "council", given_by: "the first council_post" }),
@@ -44,7 +44,7 @@ pub const ROWS: [Row; 6] = [
     },
     Row {
         title: "Read a council",
-        description: "Gives posts after `since`. With wait_s it waits for the next one. Give the \
+        description: "Returns posts after `since`. With wait_s it waits for the next one. Pass the \
                       returned `since` to read on.",
         renamed: &[("waitSeconds", "wait_s")],
         described: &[
@@ -62,8 +62,8 @@ pub const ROWS: [Row; 6] = [
     },
     Row {
         title: "Close a council",
-        description: "Closes a council that you opened, for good; its record stays. Say in summary \
-                      what came of it.",
+        description: "Closes a council that you opened, for good; its record stays. Put the \
+                      outcome in summary.",
         described: &[COUNCIL, ("agent_token", "From council_open.")],
         acts: Some(Acts { name: NOBODY, place: "council", given_by: "council_open" }),
         effect: SETTLES,

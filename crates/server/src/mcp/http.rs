@@ -108,5 +108,5 @@ impl Door for Inside {
 
 fn failed(problem: &str) -> Value {
     tracing::error!(problem, "a request inside failed");
-    json!({ "code": "internal", "message": "Something went wrong inside Plenary." })
+    json!({ "code": "internal", "message": "Plenary hit an internal error." })
 }

@@ -4,8 +4,8 @@ use super::row::{Next, Row};
 
 pub const ROWS: [Row; 1] = [Row {
     title: "List models",
-    description: "Lists the models that can be used now, as `provider/model`. Only needed when \
-                  particular models are wanted.",
+    description: "Lists the models that can be used now, as `provider/model`. Only needed if you \
+                  want particular models.",
     items: "models",
     next: Next::Words(&[
         "Give these names to boardroom_convene, discussion_start or council_open.",

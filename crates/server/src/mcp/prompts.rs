@@ -24,7 +24,7 @@ fn roles(board: &Board) -> String {
 pub fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, ErrorData> {
     let Some(board) = BOARDS.iter().find(|board| board.id == name) else {
         let known: Vec<&str> = BOARDS.iter().map(|board| board.id).collect();
-        let words = format!("There is no prompt {name:?}; there are {}.", known.join(", "));
+        let words = format!("There is no prompt {name:?}; available: {}.", known.join(", "));
         return Err(ErrorData::invalid_params(words, None));
     };
     let question = arguments.and_then(|all| all.get("question")).and_then(|text| text.as_str());

@@ -43,7 +43,7 @@ pub enum Place {
 const KEY: &str = "Makes a repeat of this call harmless.";
 const TOKEN: &str = "From registering; send it with every call.";
 const AGENT: &str = "The agent that acts.";
-const FROM: &str = "`next_from` of the page before.";
+const FROM: &str = "`next_from` of the previous page.";
 
 /// `None` when the document has no such route.
 pub fn shape(document: &Value, row: &Row) -> Option<Shape> {

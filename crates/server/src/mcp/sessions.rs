@@ -13,18 +13,18 @@ pub const ROWS: [Row; 4] = [
         description: "Lists boardrooms, whiteboards, councils and discussions, newest first; `q` \
                       searches their text.",
         hidden: &["project", "active", "waiting", "pinned", "facts"],
-        described: &[("cursor", "`next_cursor` of the page before.")],
+        described: &[("cursor", "`next_cursor` of the previous page.")],
         items: "sessions",
         next: Next::Words(&["Call session_get with an id."]),
         ..Row::get("sessions_list", "/api/sessions")
     },
     Row {
         title: "Get a session",
-        description: "Tells how far a session is and what came of it (`result`, Markdown). It does \
-                      not wait.",
+        description: "Shows a session's progress and its outcome (`result`, Markdown). It does not \
+                      wait.",
         described: &[
             ID,
-            ("detail", "`full` gives the whole record, page by page."),
+            ("detail", "`full` returns the whole record, page by page."),
             ("agent_token", "The `seat_token` of a person, to see what they may see."),
         ],
         acts: Some(Acts { name: "", place: "id", given_by: "boardroom_convene" }),
@@ -41,7 +41,7 @@ pub const ROWS: [Row; 4] = [
         described: &[
             ID,
             ("seconds", "How long to wait at most; 50 by default, which suits most clients."),
-            ("seen", "`seen` of the last answer: what happened since then is told at once."),
+            ("seen", "`seen` of the last answer: what happened since is returned at once."),
             ("agent_token", "As in session_get."),
         ],
         acts: Some(Acts { name: "", place: "id", given_by: "boardroom_convene" }),
@@ -52,8 +52,8 @@ pub const ROWS: [Row; 4] = [
     },
     Row {
         title: "Stop a session",
-        description: "Stops a running session at once: calls under way are cut off, what has \
-                      arrived is kept. Only when the result is not wanted any more.",
+        description: "Stops a running session at once: calls in progress are cut off, what has \
+                      arrived is kept. Only if the result is no longer wanted.",
         described: &[ID, ("agent_token", "Of a whiteboard's leader.")],
         acts: Some(Acts { name: "", place: "id", given_by: "whiteboard_open" }),
         // The answers that were being written are lost.
@@ -77,10 +77,10 @@ fn next(report: &JsonObject) -> Vec<String> {
         .filter_map(Value::as_str)
         .collect();
     if !awaited.is_empty() {
-        next.push(format!("{} must reply; a person does that.", awaited.join(", ")));
+        next.push(format!("{} must reply; that is for a person to do.", awaited.join(", ")));
     }
     if report.get("over") != Some(&Value::Bool(true)) {
-        next.push("Call session_wait with this id and this `seen` to go on waiting.".to_owned());
+        next.push("Call session_wait with this id and this `seen` to keep waiting.".to_owned());
     }
     match text("kind") {
         "whiteboard" => next.push(format!(

@@ -191,7 +191,7 @@ async fn a_session_acts_as_the_agents_that_it_registered() {
     refused(told.call("me", "post", says("Ada")).await, "nobody is registered yet");
     let answer = told.call("me", "register", ada).await;
     let next =
-        "This MCP session now acts as Ada by itself. Keep agent_token for any other session.";
+        "This MCP session now acts as Ada automatically. Keep agent_token for other sessions.";
     assert_eq!(answer, Ok(json!({ "agent_token": "Ada.t", "next": [next] })));
     assert_eq!(told.last().body, Some(json!({ "agentName": "Ada" })));
     let _ = told.call("me", "post", says("Ada")).await;
@@ -224,11 +224,11 @@ async fn without_sessions_the_token_comes_with_every_call() {
     assert_eq!(error["code"], "not-your-agent");
     let message = error["message"].as_str().unwrap();
     assert!(message.starts_with("agent_token is missing."), "{message}");
-    assert!(message.ends_with("it must come with every call."), "{message}");
+    assert!(message.ends_with("so send it with every call."), "{message}");
     assert_eq!(
         error["hint"],
         "If Ada is yours, send the agent_token that register returned for it, with every call; \
-         else act under a name of your own."
+         otherwise act under your own name."
     );
     says["agent_token"] = answer["agent_token"].clone();
     assert_eq!(told.call_alone("post", says).await, Ok(json!({ "post_id": "p1" })));
@@ -272,11 +272,11 @@ async fn what_is_wrong_is_told_in_the_names_of_the_tool() {
     .await;
     for id in [json!(""), json!(".."), json!([1])] {
         let given = json!({ "board_id": id, "agent_name": "Ada" });
-        let wrong = [("board_id", "must be a text that is not empty"), ("text", "is missing")];
+        let wrong = [("board_id", "must be a non-empty string"), ("text", "is missing")];
         check(given, &wrong).await;
     }
     let given = json!({ "board_id": "b1", "agent_name": "Ada", "agent_token": "a\nb", "text": "" });
-    check(given, &[("agent_token", "must be a printable text")]).await;
+    check(given, &[("agent_token", "must be a printable string")]).await;
     // All that is missing is named at once.
     let missing = ["board_id", "text", "agent_name"].map(|name| (name, "is missing"));
     check(json!({}), &missing).await;

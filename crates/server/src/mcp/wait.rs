@@ -61,7 +61,7 @@ fn text(value: &Value) -> &str {
 }
 
 fn given_up() -> Value {
-    json!({ "code": "cancelled", "message": "The wait was given up; the session goes on." })
+    json!({ "code": "cancelled", "message": "The wait was cancelled; the session continues." })
 }
 
 struct Told {

@@ -9,9 +9,9 @@ const AS_AGENT: Option<Acts> =
 const BOARD_ID: (&str, &str) = ("board_id", "The board's name.");
 const YOU: (&str, &str) = ("agent_name", "As whom you act, as registered.");
 const LOOK: (&str, &str) =
-    ("agent_name", "As whom you look; leave it out to see what everybody may.");
+    ("agent_name", "As whom you look; leave it out to see what everyone can.");
 const POST_ID: (&str, &str) = ("post_id", "`author/number`, from whiteboard_state.");
-const CURSOR: (&str, &str) = ("cursor", "`next_cursor` of the page before.");
+const CURSOR: (&str, &str) = ("cursor", "`next_cursor` of the previous page.");
 
 pub const ROWS: [Row; 12] = [
     Row {
@@ -19,10 +19,7 @@ pub const ROWS: [Row; 12] = [
         description: "Opens a board for one decision by several agents: all post blind, then read, \
                       validate, debate, vote and resolve. You become its facilitator and move it \
                       on. Tell the others the board_id; they call whiteboard_register.",
-        described: &[(
-            "seats",
-            "Models, or stored agents (`@name`), that take part by themselves.",
-        )],
+        described: &[("seats", "Models, or saved agents (`@name`), that take part automatically.")],
         hidden: &[
             "budget",
             "seats.agent",
@@ -38,9 +35,9 @@ pub const ROWS: [Row; 12] = [
         ..Row::post("whiteboard_open", "/api/whiteboards")
     },
     Row {
-        title: "Register on a whiteboard",
-        description: "Makes you an agent of a board, before you post, annotate or vote. Specialists \
-                      do that; facilitators and operators also move the board on. Returns your \
+        title: "Join a whiteboard",
+        description: "Joins a board as an agent, before you post, annotate or vote. Specialists do \
+                      that; facilitators and operators also move the board on. Returns your \
                       agent_token.",
         renamed: BOARD,
         described: &[BOARD_ID, ("role", "`specialist` unless you lead the board.")],
@@ -51,20 +48,18 @@ pub const ROWS: [Row; 12] = [
     },
     Row {
         title: "Invite to a whiteboard",
-        description: "Lets somebody in on a board with admission: invited. With `invite` it makes \
-                      an invitation for that name and role, which whoever comes after blind needs; \
-                      without, the opener renews the board's own, in blind.",
+        description: "Invites someone to a board with admission: invited. With `invite` it creates \
+                      an invitation for that name and role, needed to join after blind; without, \
+                      the opener renews the board's own, in blind.",
         renamed: BOARD,
         described: &[BOARD_ID, YOU],
         acts: AS_AGENT,
-        next: Next::Words(&[
-            "Hand the invitation to whom it is for: they call whiteboard_register with it.",
-        ]),
+        next: Next::Words(&["Give them the invitation: they call whiteboard_register with it."]),
         ..Row::post("whiteboard_invite", "/api/whiteboards/{board}/invitations")
     },
     Row {
         title: "Post on a whiteboard",
-        description: "Posts in blind, when nobody else sees it: say what you think before you know \
+        description: "Posts in blind, when no one else sees it: say what you think before you know \
                       what others think. Conflicts are found from target_file, target_location, \
                       severity, finding_refs and cascade_targets. In debate: informational only.",
         renamed: BOARD,
@@ -76,9 +71,9 @@ pub const ROWS: [Row; 12] = [
     Row {
         title: "Annotate a post",
         description: "Says something about a post. validate: a validation with its result. debate: \
-                      challenge or corroborate posts of others, rebut challenges of yours, withdraw \
-                      your post or challenge. debate, resolve: a resolution settles a challenge of \
-                      somebody else.",
+                      challenge or corroborate posts of others, rebut challenges of yours, \
+                      withdraw your post or challenge. debate, resolve: a resolution settles \
+                      someone else's challenge.",
         renamed: BOARD,
         described: &[
             BOARD_ID,
@@ -113,21 +108,21 @@ pub const ROWS: [Row; 12] = [
     },
     Row {
         title: "Find conflicts between posts",
-        description: "Lists pairs of posts that get in each other's way: direct_overlap, \
-                      cascade_collision, severity_disagreement. Not in blind.",
+        description: "Lists pairs of posts that conflict: direct_overlap, cascade_collision, \
+                      severity_disagreement. Not in blind.",
         renamed: BOARD,
         described: &[BOARD_ID, LOOK, CURSOR],
         acts: AS_AGENT,
         items: "conflicts",
         next: Next::Words(&[
-            "In debate, challenge the posts that conflict, or post how both can stand.",
+            "In debate, challenge the posts that conflict, or post how both can hold.",
         ]),
         ..Row::get("whiteboard_conflicts", "/api/whiteboards/{board}/conflicts")
     },
     Row {
         title: "Read a whiteboard",
-        description: "Shows a board as you may see it: phase, agents, posts, votes, and what you can \
-                      do now. `detail: full` gives bodies.",
+        description: "Shows a board as you see it: phase, agents, posts, votes, and what you can \
+                      do now. `detail: full` includes bodies.",
         renamed: BOARD,
         described: &[BOARD_ID, LOOK, CURSOR],
         acts: AS_AGENT,
@@ -136,8 +131,8 @@ pub const ROWS: [Row; 12] = [
     },
     Row {
         title: "Summarize a whiteboard",
-        description: "Gives counts, the tally per post, what survives, what is open and what the \
-                      votes decide so far; no bodies.",
+        description: "Returns counts, the tally per post, what is not refuted, what is open and \
+                      what the votes decide so far; no bodies.",
         renamed: BOARD,
         described: &[BOARD_ID, LOOK],
         acts: AS_AGENT,
@@ -145,7 +140,7 @@ pub const ROWS: [Row; 12] = [
     },
     Row {
         title: "Archive a whiteboard",
-        description: "Ends a board that is in resolve, for facilitators and operators. Gives the \
+        description: "Ends a board that is in resolve, for facilitators and operators. Returns the \
                       final tally and the decision record (Markdown, MADR), or where to read it. \
                       Say in note what was decided and why.",
         renamed: BOARD,

@@ -34,8 +34,8 @@ pub fn whose(row: &Row, agent: &str, keeps: bool) -> String {
     let given_by = row.acts.map_or("registering", |acts| acts.given_by);
     let how = if keeps { "" } else { ", with every call" };
     format!(
-        "If {agent} is yours, send the agent_token that {given_by} returned for it{how}; else act \
-         under a name of your own."
+        "If {agent} is yours, send the agent_token that {given_by} returned for it{how}; otherwise \
+         act under your own name."
     )
 }
 
@@ -50,8 +50,8 @@ fn hint(row: &Row, error: &Value, arguments: &JsonObject, keeps: bool) -> Option
         }
         "not-now" if error["state"].is_string() => Some(possible(row, error)),
         "unauthorized" => Some(
-            "The user has to give this MCP server the token of that Plenary server, as \
-             PLENARY_TOKEN in its environment."
+            "The user must set PLENARY_TOKEN, in this MCP server's environment, to the Plenary \
+             server's access token."
                 .to_owned(),
         ),
         _ => {
@@ -75,7 +75,7 @@ fn possible(row: &Row, error: &Value) -> String {
         tools.extend(tool.map(|tool| tool.name).filter(|name| !tools.contains(name)));
     }
     match tools.is_empty() {
-        true => format!("It is {state}; it can be read, and no tool changes it now."),
+        true => format!("It is {state}; you can read it, but no tool can change it now."),
         false => format!("It is {state}; possible now: {}.", tools.join(", ")),
     }
 }

@@ -5,9 +5,9 @@ use super::row::{Acts, Next, Row};
 pub const ROWS: [Row; 4] = [
     Row {
         title: "Run a workflow",
-        description: "Runs a stored workflow (`workflow`), or a file (`source`, YAML): steps that \
-                      open, feed, wait for and harvest boards, discussions, whiteboards and \
-                      councils. Returns an `id` at once: call session_wait with it.",
+        description: "Runs a saved workflow (`workflow`), or a file (`source`, YAML): steps that \
+                      use boards, discussions, whiteboards and councils. Returns an `id` at once: \
+                      call session_wait with it.",
         hidden: &["starter"],
         // A handle: what comes later is told by session_wait and workflow_status.
         kept: &["id", "workflow", "title", "status"],
@@ -17,15 +17,15 @@ pub const ROWS: [Row; 4] = [
     },
     Row {
         title: "Get a run of a workflow",
-        description: "Tells how far a run is, step by step: status and reason, what each was given \
-                      and gave, whom it waits for, the sessions that it opened. It does not wait.",
+        description: "Shows a run's progress, step by step: status and reason, input and output, \
+                      whom it is waiting for, the sessions it opened. It does not wait.",
         described: &[("id", "The run's id.")],
         ..Row::get("workflow_status", "/api/runs/{id}")
     },
     Row {
         title: "Decide on a step",
-        description: "Approves, rejects or asks for changes of a step that waits for people, as a \
-                      person whose token you were given. Rejecting needs a `reason`.",
+        description: "Approves, rejects or asks for changes to a step that is waiting for people, \
+                      as a person whose token you were given. Rejecting needs a `reason`.",
         described: &[
             ("id", "The run's id."),
             ("step", "The step's `place`, as workflow_status has it."),
@@ -38,8 +38,8 @@ pub const ROWS: [Row; 4] = [
     },
     Row {
         title: "Send a signal",
-        description: "Sends a signal that steps of workflows wait for. All waits that it matches \
-                      go on; `nearly` names those that want it otherwise.",
+        description: "Sends a signal to the workflow steps that wait for it. Steps it matches \
+                      continue; `nearly` names those that expect other fields.",
         next: Next::Words(&["Call workflow_status with the `run` of a wait that it matched."]),
         ..Row::post("workflow_signal", "/api/signals")
     },

@@ -48,7 +48,7 @@ impl Said {
         let Some((_, command)) = COMMANDS.into_iter().find(|(name, _)| *name == event) else {
             let names = COMMANDS.map(|(name, _)| name).join(", ");
             return Err(Problem::new(Code::NotFound, format!("There is no event `{event}`."))
-                .hint(format!("There are {names}.")));
+                .hint(format!("Available: {names}.")));
         };
         Ok((command, table(&self.given()["tableId"])?))
     }
@@ -114,7 +114,7 @@ pub fn table(given: &Value) -> Result<SessionId, Problem> {
             Err(_) => "must be the id of a discussion, which is a UUID",
         },
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            "must be a text: the id of a discussion"
+            "must be a string: the id of a discussion"
         }
     };
     Err(Problem::invalid([("tableId".to_owned(), problem.to_owned())])
@@ -130,7 +130,7 @@ impl MessageHandler<LocalAdapter, ()> for Ear {
         let words = value.as_str().and_then(|words| serde_json::from_str(words).ok());
         let said = Said { socket, words: words.unwrap_or_default(), ack, is_told: false };
         if let Err(mpsc::error::TrySendError::Full(mut said)) = self.0.try_send(said) {
-            let busy = Problem::new(Code::Busy, "Too many commands of this client are waiting.")
+            let busy = Problem::new(Code::Busy, "Too many of this client's commands are waiting.")
                 .hint("Wait for the answer to one before you send the next.");
             let _ = said.answer(&json!(busy.body()));
         }

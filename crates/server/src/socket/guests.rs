@@ -179,5 +179,5 @@ fn session(request: &Request) -> Option<&str> {
 
 fn full() -> Problem {
     Problem::new(Code::Busy, "Too many Socket.IO clients are connected.")
-        .hint("Close some, or have `serve.socket_clients` in plenary.toml raised.")
+        .hint("Close some, or ask for a higher `serve.socket_clients` in plenary.toml.")
 }

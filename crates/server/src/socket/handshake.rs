@@ -83,8 +83,8 @@ pub fn within_limit(tables: usize) -> Result<(), Problem> {
     if tables <= most {
         return Ok(());
     }
-    Err(Problem::new(Code::InvalidInput, format!("A client may name {most} discussions."))
-        .hint("Name none, to hear of all."))
+    Err(Problem::new(Code::InvalidInput, format!("A client can name at most {most} discussions."))
+        .hint("Name none to follow all of them."))
 }
 
 impl Scope {

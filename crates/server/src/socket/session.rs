@@ -111,8 +111,8 @@ impl Session {
 
     fn unwatch(&mut self, id: SessionId) -> Result<Value, Problem> {
         match &mut self.scope {
-            Scope::All => Err(Problem::new(Code::NotNow, "This client hears of all discussions.")
-                .hint("Name those that it should hear of by discussion:watch.")),
+            Scope::All => Err(Problem::new(Code::NotNow, "This client follows all discussions.")
+                .hint("To follow only some, send discussion:watch.")),
             Scope::These(tables) => {
                 tables.remove(&id);
                 Ok(self.watching())

@@ -9,7 +9,7 @@ use plenary_domain::boardroom::OwnRole;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::QuorumView;
+use super::boardrooms::QuorumView;
 use super::budgets::AllowanceView;
 
 #[derive(Serialize, ToSchema)]

@@ -2,7 +2,7 @@
 
 use plenary_clerk::budgets::WhenSpentName;
 use plenary_domain::Ledger;
-use plenary_domain::budget::Allowance;
+use plenary_domain::budget::{Allowance, Amount};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,7 +19,16 @@ pub struct BudgetView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     spent_cost: Option<f64>,
-    /// Of `cost` and `spentCost`.
+    /// The most that calls under way may still take. Only boards tell it, and only where
+    /// there is something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reserved_tokens: Option<u64>,
+    /// The same in money; given where the budget is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    reserved_cost: Option<f64>,
+    /// Of `cost` and the others in money.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     currency: Option<String>,
@@ -56,9 +65,20 @@ impl BudgetView {
             when_spent: budget.when_spent.into(),
             spent_tokens: spent.tokens,
             spent_cost: cost,
+            reserved_tokens: None,
+            reserved_cost: None,
             currency: cost.map(|_| ledger.prices().currency.clone()),
             time_over: ledger.is_time_over(),
         })
+    }
+
+    /// With what is kept for calls under way.
+    pub fn keeping(self, reserved: Amount) -> BudgetView {
+        BudgetView {
+            reserved_tokens: Some(reserved.tokens).filter(|tokens| *tokens > 0),
+            reserved_cost: self.spent_cost.map(|_| reserved.cost).filter(|cost| *cost > 0.0),
+            ..self
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plenary_clerk::Clerk;
 use plenary_domain::boardroom::Verdict;
-use plenary_domain::{CallId, Ledger, ModelName, Usage};
+use plenary_domain::{Amount, CallId, Ledger, ModelName, Usage};
 use plenary_engine::{Retrying, Underway};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -15,6 +15,8 @@ pub struct Beside<'a> {
     pub running: Running<'a>,
     pub clerk: &'a Clerk,
     pub ledger: &'a Ledger,
+    /// What is kept of its budget for calls under way.
+    pub reserved: Amount,
 }
 
 impl Beside<'_> {

@@ -78,6 +78,9 @@ async fn a_page_from_elsewhere_gets_nothing() {
         let (status, body) = answer(request).await;
         assert_eq!((status, &body["error"]["code"]), (403, &json!(expected)), "{shown}");
     }
+    // Load balancers know nodes by their addresses.
+    let looked = app.http.get(format!("{}/readyz", app.url)).header("host", "10.0.0.5:7171");
+    assert_eq!(answer(looked).await.0, 200);
     for request in [
         get(own),
         get("LocalHost:7171"),
@@ -303,7 +306,7 @@ async fn who_guesses_has_to_wait() {
         );
         let body: serde_json::Value = wrong.json().await.unwrap();
         assert_eq!(body["error"]["code"], "unauthorized");
-        assert_eq!(body["error"]["message"], "This is not a token of this server.");
+        assert_eq!(body["error"]["message"], "That is not this server's access token.");
     }
     for token in ["oen", "one"] {
         let refused = enter(&app, token).await;

@@ -103,7 +103,7 @@ async fn ballots_that_fail_are_told_and_the_board_closes() {
     assert_eq!(synthesis["agreement"], json!([]));
     let (_, report) = app.get(&format!("/api/sessions/{}", board.session())).await;
     let message = report["data"]["progress"]["message"].as_str().unwrap();
-    assert!(message.ends_with("the synthesis is there, and 0 of 2 have voted on it."), "{message}");
+    assert!(message.ends_with("the verdict is ready, and 0 of 2 have voted on it."), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,7 +112,7 @@ async fn a_synthesis_without_points_says_that_there_is_no_ballot() {
     let app = TestApp::start(script).await;
     let board = voting(&app, models("ollama")).await;
     let view = app.until_status(&board, "closed").await;
-    let reason = "The synthesis does not have the sections whose points are voted on.";
+    let reason = "The verdict lacks the sections whose points are voted on.";
     assert_eq!(view["syntheses"][0]["noBallot"], reason, "{view}");
     assert_eq!(app.names(&board).await.last().map(String::as_str), Some("ballotSkipped"));
 }
@@ -175,7 +175,7 @@ async fn a_person_votes_by_hand() {
     let one = || vote(json!([{ "point": 1, "vote": "defer", "reason": "Let me see." }]));
     let (status, early) = app.post(&board.at("ballot"), &one()).await;
     assert_eq!(status, 409, "{early}");
-    assert_eq!(early["error"]["message"], "No votes are awaited on this board.");
+    assert_eq!(early["error"]["message"], "This board is not waiting for votes.");
     app.command(&board, "reply", json!({ "text": "I would wait." })).await;
     let status =
         |view: &Value, place: usize| view["syntheses"][0]["ballots"][place]["status"].clone();
@@ -219,7 +219,10 @@ async fn a_person_who_does_not_vote_in_time_is_left_out() {
     assert!(view["syntheses"][0]["ballots"][0]["voteBy"].is_string(), "{view}");
     clock.advance(std::time::Duration::from_secs(61));
     let view = app.until_status(&board, "closed").await;
-    assert_eq!(view["syntheses"][0]["ballots"][0]["problem"], "No votes came in time.", "{view}");
+    assert_eq!(
+        view["syntheses"][0]["ballots"][0]["problem"], "No votes arrived in time.",
+        "{view}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -223,14 +223,14 @@ async fn a_synthesizer_that_misses_the_form_stays() {
     assert_eq!(pick(before, "text"), ["They agree, more or less."]);
     assert_eq!(before[0]["error"]["kind"], "malformed");
     assert!(before[0]["usage"]["outputTokens"].as_u64().is_some_and(|tokens| tokens > 0));
-    let none = "The synthesis does not have the sections whose points are voted on.";
+    let none = "The verdict lacks the sections whose points are voted on.";
     assert_eq!(synthesis["noBallot"], none);
     let again = app.scripted.requests().pop().unwrap().prompt;
     let (text, shape) = ("They agree, more or less.", "Your text does not have the four headings.");
     assert!(again.contains(text) && again.contains(shape), "{again}");
     let markdown = app.http.get(format!("{}{}", app.url, board.at("export?format=markdown")));
     let markdown = markdown.send().await.unwrap().text().await.unwrap();
-    for words in [text, "They agree, by and large.", "It came without the four headings"] {
+    for words in [text, "They agree, by and large.", "The model did not follow the four sections"] {
         assert!(markdown.contains(words), "{words} is missing in {markdown}");
     }
     app.assert_attempts_match_requests(&board).await;

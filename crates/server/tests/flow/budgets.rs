@@ -37,8 +37,13 @@ async fn sixteen_at_once_on_a_budget_for_some_never_pass_it() {
     let app = TestApp::start(greedy(&gate)).await;
     let board = app.convene(&sixteen(&json!({ "tokens": 7_000 }))).await;
     gate.reached(5).await;
+    // Nothing has come back yet, so all that counts is reserved.
+    let view = app.board(&board).await;
+    let reserved = view["budget"]["reservedTokens"].as_u64();
+    assert!(reserved.is_some_and(|tokens| (1..=7_000).contains(&tokens)), "{view}");
     gate.release();
     let view = app.until_status(&board, "closed").await;
+    assert_eq!(view["budget"].get("reservedTokens"), None, "{view}");
     assert!(app.scripted.in_flight_most() < 16, "{}", app.scripted.in_flight_most());
     let done = pick(&view["advisors"], "status").iter().filter(|s| **s == "done").count();
     assert!((5..16).contains(&done), "{view}");
@@ -48,7 +53,7 @@ async fn sixteen_at_once_on_a_budget_for_some_never_pass_it() {
     let last = &view["advisors"][15];
     assert_eq!(last["error"]["kind"], "outOfBudget", "{view}");
     let message = last["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("The budget of 7,000 tokens has no room"), "{message}");
+    assert!(message.starts_with("The budget of 7,000 tokens does not cover"), "{message}");
     let degraded = view["syntheses"][0]["degraded"].as_str().unwrap();
     assert!(degraded.contains("Expert 16 (out of budget)"), "{degraded}");
 }
@@ -88,7 +93,7 @@ async fn money_is_kept_to_where_prices_are_known() {
     assert_eq!(status, 422, "{told}");
     let field = &told["error"]["fields"][0];
     assert_eq!(field["field"], "budget.cost", "{told}");
-    assert!(field["problem"].as_str().unwrap().contains("openai/m1 is not known"), "{told}");
+    assert!(field["problem"].as_str().unwrap().contains("openai/m1 is unknown"), "{told}");
     assert_eq!(app.scripted.requests().len(), 0);
 
     let names = (1..=16).map(|nth| format!("m{nth}")).chain(["s".to_owned()]);
@@ -230,7 +235,7 @@ async fn a_seat_whose_time_is_over_is_not_waited_for() {
     let slow = &view["advisors"][1];
     assert_eq!(slow["error"]["kind"], "timedOut", "{view}");
     let message = slow["error"]["message"].as_str().unwrap();
-    assert!(message.contains("this seat's budget"), "{message}");
+    assert!(message.contains("This seat's time budget"), "{message}");
     assert_eq!(slow["budget"], json!({ "seconds": 20.0 }), "{view}");
 }
 

@@ -212,6 +212,26 @@ async fn retry_asks_one_advisor_again_and_a_synthesis_follows() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn another_model_takes_over_from_one_that_is_being_asked() {
+    let gate = Gate::new();
+    let app = TestApp::start(halfway(&gate)).await;
+    let board = app.triad("Instead?").await;
+    until_halfway(&app, &board, 3).await;
+    let other = json!({ "model": "ollama/d" });
+    let view = app.command(&board, "advisors/2/retry", other.clone()).await;
+    assert_eq!(pick(&view["advisors"], "status"), ["answering"; 3], "{view}");
+    let (status, told) = app.post(&board.at("advisors/2/retry"), &other).await;
+    assert_eq!((status, &told["error"]["code"]), (409, &json!("not-now")), "{told}");
+    gate.release();
+    let view = app.until_status(&board, "closed").await;
+    assert_eq!(view["advisors"][1]["model"], "ollama/d");
+    let earlier = &view["advisors"][1]["earlier"][0];
+    assert_eq!((&earlier["status"], &earlier["text"]), (&json!("stopped"), &json!("one two ")));
+    assert_eq!(app.scripted.requests().iter().filter(|one| is_dropped(one)).count(), 1);
+    app.assert_attempts_match_requests(&board).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn resume_on_a_running_board_leaves_its_calls_alone() {
     let gate = Gate::new();
     let app = TestApp::start(halfway(&gate)).await;
@@ -431,7 +451,7 @@ async fn an_imported_board_is_marked_wherever_it_shows() {
         assert_eq!(report["data"]["imported"], true, "{report}");
         let result = report["data"]["result"].as_str().unwrap();
         let at = view["importedAt"].as_str().unwrap();
-        let note = format!("*Imported at {at}. Nobody has verified");
+        let note = format!("*Imported at {at}. Not verified");
         assert!(result.contains(&note), "{result}");
     }
     let (_, again) = app.get(&format!("/api/boardrooms/{id}/export?format=json")).await;
@@ -470,7 +490,7 @@ async fn a_forged_record_is_refused_by_its_place_and_in_few_words() {
         }
     })
     .await;
-    let problem = "the verdict is not what its answer says";
+    let problem = "the verdict does not match its answer";
     assert_eq!(error["fields"][0]["problem"], problem);
     let name = "x".repeat(1_500);
     let error = refused(&|event| event["type"] = name.clone().into()).await;
@@ -534,7 +554,7 @@ async fn a_board_exports_as_markdown() {
     let name = "attachment; filename=\"to-read.md\"";
     assert_eq!(response.headers()["content-disposition"], name);
     let text = response.text().await.unwrap();
-    for part in ["# To read?", "## Question", "# Critic (ollama/b)", "# Synthesis 1 (ollama/a)"] {
+    for part in ["# To read?", "## Question", "# Critic (ollama/b)", "# Verdict v1 (ollama/a)"] {
         assert!(text.contains(part), "{part} in {text}");
     }
 }

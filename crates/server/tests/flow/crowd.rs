@@ -248,7 +248,7 @@ async fn clients_of_sockets_that_do_not_say_who_they_are_keep_nobody_out() {
     let strange = begin(&app).await;
     // One who knows no token stays a stranger.
     assert_eq!(send(&app, &strange, "40{\"token\":\"two\"}").await, "ok");
-    poll(&app, &strange, "This is not a token of this server.").await;
+    poll(&app, &strange, "That is not this server's access token.").await;
     for _ in 0..2 * FEW.socket_clients {
         begin(&app).await;
     }

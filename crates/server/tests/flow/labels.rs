@@ -24,7 +24,7 @@ async fn a_session_is_called_as_somebody_calls_it_until_they_do_not() {
     let label = json!({ "title": " The kettle question ", "pinned": true });
     let (status, told) = app.patch(&one, &label).await;
     assert_eq!((status, &told["data"]["title"]), (200, &json!("The kettle question")), "{told}");
-    assert_eq!(told["data"]["pinned"], true);
+    assert_eq!((&told["data"]["renamed"], &told["data"]["pinned"]), (&json!(true), &json!(true)));
     assert_eq!(listed(&app, "?pinned=true").await, ["The kettle question"]);
     assert_eq!(listed(&app, "?pinned=false").await, ["Talk about tea."]);
     assert_eq!(listed(&app, "?q=kettle").await, ["The kettle question"]);
@@ -40,6 +40,7 @@ async fn a_session_is_called_as_somebody_calls_it_until_they_do_not() {
 
     let (_, told) = app.patch(&one, &json!({ "title": " ", "pinned": false })).await;
     assert_eq!(told["data"]["title"], "Talk about tea.");
+    assert_eq!(told["data"].get("renamed"), None);
     assert_eq!(listed(&app, "?pinned=true").await, [] as [Value; 0]);
     let response = app.http.get(&export).send().await.unwrap();
     assert_eq!(response.headers()["content-disposition"], "attachment; filename=\"one.md\"");
@@ -50,6 +51,11 @@ async fn a_session_is_called_as_somebody_calls_it_until_they_do_not() {
     assert!(name.starts_with("attachment; filename=\"council-"), "{name}");
     for title in ["a\nb".to_owned(), "x".repeat(401)] {
         let (status, told) = app.patch(&one, &json!({ "title": title })).await;
+        assert_eq!((status, &told["error"]["code"]), (422, &json!("invalid-input")), "{told}");
+    }
+    // Whoever sends nothing has forgotten something.
+    let empty = answer(app.http.patch(format!("{}{one}", app.url))).await;
+    for (status, told) in [empty, app.patch(&one, &json!({})).await] {
         assert_eq!((status, &told["error"]["code"]), (422, &json!("invalid-input")), "{told}");
     }
     let nobody = "/api/sessions/00000000-0000-7000-8000-000000000000";

@@ -70,19 +70,20 @@ async fn lists_are_paged_filtered_and_searched() {
         assert_eq!(page["data"].as_array().unwrap().len(), total);
     }
     // What nothing can be called is refused with what there is, not answered with nothing.
-    let told = "there is no \"active\"; there are open, closed";
+    let told = "there is no \"active\"; available: open, closed";
     for (path, field, problem) in [
         ("councils?status=active", "status", told),
         ("sessions?kind=council&status=active", "status", told),
         (
             "whiteboards?status=open",
             "status",
-            "there is no \"open\"; there are blind, read, validate, debate, resolve, archived",
+            "there is no \"open\"; available: blind, read, validate, debate, resolve, archived",
         ),
         (
             "sessions?kind=agents&status=x",
             "kind",
-            "there is no \"agents\"; there are boardroom, whiteboard, council, discussion, workflow",
+            "there is no \"agents\"; available: boardroom, whiteboard, council, discussion, \
+             workflow",
         ),
     ] {
         let (status, told) = app.get(&format!("/api/{path}")).await;
@@ -109,7 +110,7 @@ async fn models_and_providers_are_listed_with_what_is_wrong() {
     let (_, providers) = app.get("/api/providers").await;
     let gone = &providers["data"][4];
     assert_eq!((&gone["name"], &gone["ready"]), (&json!("gone"), &json!(false)), "{gone}");
-    assert!(gone["problem"].as_str().unwrap().contains("Nothing listens"), "{gone}");
+    assert!(gone["problem"].as_str().unwrap().contains("Could not connect"), "{gone}");
     assert!(!providers.to_string().contains("key-4711"));
 }
 
@@ -132,8 +133,8 @@ async fn a_tier_means_the_model_that_was_set_or_one_whose_name_fits() {
     let app = TestApp::with_tiers(script(), tiers).await;
     let problem = "The tier `strong` cannot be used: there is no model \"opuss\"; did you mean \
                    anthropic/opus, gemini/opus, ollama/opus, openai/opus?";
-    let hint = "Mend `strong` in [tiers], or PLENARY_TIERS__STRONG, or take it away: then a \
-                model is chosen by its name.";
+    let hint = "Fix `strong` in [tiers], or PLENARY_TIERS__STRONG, or remove it: then a model is \
+                chosen by name.";
     let set = json!([
         means("fast", "openai/not-listed", true),
         means("balanced", "ollama/d", false),

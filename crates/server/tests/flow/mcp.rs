@@ -154,7 +154,7 @@ async fn without_sessions_a_board_is_led_with_tokens() {
     assert_eq!(refused["isError"], true);
     let error = told(&refused);
     assert_eq!(error["code"], "not-your-agent");
-    assert!(error["message"].as_str().unwrap().contains("must come with every call"), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("send it with every call"), "{error}");
     let hint = error["hint"].as_str().unwrap();
     assert!(
         hint.contains("agent_token that whiteboard_open or whiteboard_register returned"),
@@ -278,7 +278,7 @@ async fn a_wait_ends_with_a_question_to_a_person() {
     };
     let (told, ()) = tokio::join!(waits, acts);
     assert_eq!((&told["over"], &told["waits_for"]), (&json!(false), &json!(["Ada"])));
-    assert_eq!(told["next"][0], "Ada must reply; a person does that.");
+    assert_eq!(told["next"][0], "Ada must reply; that is for a person to do.");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -343,11 +343,11 @@ async fn what_there_is_is_told_to_whoever_asks_for_what_is_not() {
     }
     let vote = json!({ "post_id": "post-1", "vote": "accept" });
     let error = fay.bad("whiteboard_vote", on(vote)).await;
-    assert_eq!(error["message"], "There is no post post-1 on this board; there are fay/1.");
+    assert_eq!(error["message"], "There is no post post-1 on this board; available: fay/1.");
     let note =
         json!({ "post_id": "fay/1", "type": "resolution", "challenge_id": "c", "body": "." });
     let error = fay.bad("whiteboard_annotate", on(note)).await;
-    assert_eq!(error["message"], "There is no challenge c of fay/1; there is none yet.");
+    assert_eq!(error["message"], "There is no challenge c of fay/1; none exist yet.");
     let error = fay.bad("whiteboard_state", json!({ "board_id": "none" })).await;
     assert_eq!(error["hint"], "List them with whiteboard_list.");
     let error = fay.bad("session_get", json!({ "id": "none" })).await;
@@ -367,18 +367,19 @@ async fn what_there_is_is_told_to_whoever_asks_for_what_is_not() {
         (
             "council_list",
             json!({ "status": "active" }),
-            "`status`: there is no \"active\"; there are open, closed",
+            "`status`: there is no \"active\"; available: open, closed",
         ),
         (
             "sessions_list",
             json!({ "kind": "board" }),
-            "`kind`: there is no \"board\"; there are boardroom, whiteboard, council, discussion, workflow",
+            "`kind`: there is no \"board\"; available: boardroom, whiteboard, council, discussion, \
+             workflow",
         ),
         ("sessions_list", json!({ "limit": 0 }), "`limit` must be from 1 to 200."),
         (
             "sessions_list",
             json!({ "cursor": "x" }),
-            "`cursor` must be `next_cursor` of an earlier page.",
+            "`cursor` must be the `next_cursor` of an earlier page.",
         ),
         (
             "council_read",
@@ -494,7 +495,7 @@ async fn a_board_is_convened_waited_for_and_read() {
     }
     let told = client.ask("resources/list", json!({ "cursor": "x" })).await;
     let expected = json!({ "code": -32602, "data": { "code": "invalid-query" },
-        "message": "`cursor` must be `nextCursor` of an earlier page." });
+        "message": "`cursor` must be the `nextCursor` of an earlier page." });
     assert_eq!(told["error"], expected);
     let told = client.ask("resources/templates/list", json!({})).await;
     assert_eq!(told["result"]["resourceTemplates"][0]["uriTemplate"], "plenary://{kind}/{id}");

@@ -31,11 +31,28 @@ async fn a_list_shows_windows_and_prices_and_who_says_them() {
     let window = json!({ "tokens": 2_000, "source": "provider" });
     let price = json!({ "input": 1.0, "output": 2.0, "cached": 0.1, "currency": "USD",
         "source": "provider" });
-    let expected =
-        json!({ "name": "openai/a", "provider": "openai", "window": window, "price": price });
+    let expected = json!({ "name": "openai/a", "provider": "openai", "automatic": true,
+        "window": window, "price": price });
     assert_eq!(model, expected);
-    assert_eq!(listed(&app, "openai/b").await, json!({ "name": "openai/b", "provider": "openai" }));
+    let expected = json!({ "name": "openai/b", "provider": "openai", "automatic": true });
+    assert_eq!(listed(&app, "openai/b").await, expected);
     assert_eq!(listed(&app, "ollama/a").await["window"]["tokens"], 3_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn seats_for_which_nobody_names_a_model_get_what_lists_call_automatic() {
+    let script = Script::new(Reply::canned());
+    let app = TestApp::start(script.models(&["small-0.1b", "a-2026-01-31", "a", "b"])).await;
+    let (_, models) = app.get("/api/models").await;
+    let all = models["data"].as_array().unwrap().iter();
+    let automatic = all.filter(|model| model["automatic"] == true).map(|model| &model["name"]);
+    let automatic: Vec<&Value> = automatic.take(3).collect();
+    assert_eq!(automatic, ["ollama/a", "ollama/b", "openai/a"]);
+    let board = app.convene(&json!({ "prompt": "?", "board": "classic-triad" })).await;
+    let board = app.until_status(&board, "closed").await;
+    let seated: Vec<&Value> =
+        board["advisors"].as_array().unwrap().iter().map(|seat| &seat["model"]).collect();
+    assert_eq!(seated, automatic, "{board}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

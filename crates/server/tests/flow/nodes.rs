@@ -96,6 +96,29 @@ async fn a_draining_node_is_not_ready_and_still_answers() {
     assert_eq!(app.get("/readyz").await.0, 503);
 }
 
+/// Whoever waits when a node ends gets an answer, and can ask another node.
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_wait_are_answered_when_their_node_ends() {
+    let gate = Gate::new();
+    let waits = Reply::canned().gate(1, &gate);
+    let app = TestApp::start(canned().when(When::says("Who waits"), waits)).await;
+    let board = app.triad("Who waits?").await;
+    gate.reached(3).await;
+    let (opened, council) = app
+        .post("/api/councils", &json!({ "name": "late", "charter": "Wait.", "members": [] }))
+        .await;
+    assert_eq!(opened, 201, "{council}");
+    let wait = format!("/api/sessions/{}/wait?seconds=600", board.id);
+    let posts = "/api/councils/late/posts?waitSeconds=600";
+    let ends = async {
+        app.until_metric("plenary_readers", |readers| readers == 2).await;
+        app.engine.shut_down().await;
+    };
+    let (over, read, ()) = tokio::join!(app.get(&wait), app.get(posts), ends);
+    assert_eq!((over.0, &over.1["data"]["over"]), (200, &json!(false)), "{}", over.1);
+    assert_eq!((read.0, &read.1["data"]["posts"]), (200, &json!([])), "{}", read.1);
+}
+
 const BOTH: &str = "application/json, text/event-stream";
 
 struct Told {

@@ -40,7 +40,7 @@ async fn a_model_that_says_nothing_is_given_up() {
     let board = one_advisor(&app).await;
     app.scripted.wait_for_requests(1).await;
     pass(&clock, limits::FIRST_PIECE_MS).await;
-    assert_failed(&app, &board, "idle", "Nothing came for 180 s.").await;
+    assert_failed(&app, &board, "idle", "There was no response for 180 s.").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,7 +51,7 @@ async fn a_model_that_falls_silent_is_given_up() {
     let mut events = app.events(&board.at("events"), None).await;
     Texts::default().until(&mut events, 1, "one ").await;
     pass(&clock, limits::IDLE_MS).await;
-    let words = "The answer stopped and nothing more came for 60 s.";
+    let words = "The answer stopped, and nothing more arrived for 60 s.";
     let advisor = assert_failed(&app, &board, "idle", words).await;
     assert_eq!(advisor["text"], "one ");
 }
@@ -85,7 +85,7 @@ async fn a_program_that_asks_again_by_itself_says_so_and_is_waited_for() {
     tokio::time::timeout(SAFETY, waits).await.expect("the answer is waited for");
     clock.advance(usual);
     pass(&clock, 30_000).await;
-    assert_failed(&app, &board, "idle", "Nothing came for 180 s.").await;
+    assert_failed(&app, &board, "idle", "There was no response for 180 s.").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,7 +104,7 @@ async fn an_answer_that_never_ends_is_given_up() {
         clock.advance(Duration::from_millis(step));
     }
     let advisor =
-        assert_failed(&app, &board, "timedOut", "The answer was not complete after 600 s.").await;
+        assert_failed(&app, &board, "timedOut", "The answer was not finished after 600 s.").await;
     assert!(advisor["text"].as_str().unwrap().starts_with("One could say"));
 }
 

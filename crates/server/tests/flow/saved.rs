@@ -132,16 +132,13 @@ async fn what_ships_can_be_copied_and_not_changed() {
     for (status, told) in refused {
         let error = &told["error"];
         assert_eq!((status, &error["code"]), (409, &json!("not-now")), "{told}");
-        assert!(error["message"].as_str().unwrap().contains("make a copy of it"), "{told}");
+        assert!(error["message"].as_str().unwrap().contains("Make a copy to edit"), "{told}");
     }
     let copy = add(&app, &json!({ "copyOf": "devils-court" })).await;
     assert_eq!((&copy["name"], &copy["isBuiltIn"]), (&json!("devils-court-copy"), &json!(false)));
     assert_eq!(copy["description"], "", "it may be changed, and then has others on it");
     let taken = json!({ "name": "classic-triad", "seats": [{ "role": "critic" }] });
-    check_refused(
-        &app.post(PATH, &taken).await,
-        &[("name", "is the name of a board that ships with Plenary")],
-    );
+    check_refused(&app.post(PATH, &taken).await, &[("name", "is the name of a built-in board")]);
     let (status, told) = app.get("/api/boards/clasic-triad").await;
     assert_eq!(status, 404);
     let message = told["error"]["message"].as_str().unwrap();
@@ -240,7 +237,7 @@ prompt = "Look: \u001b]0;owned\u0007"
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hostile_file_is_refused_with_every_fault() {
     let app = TestApp::start(canned()).await;
-    let secrets = "a board names no programs, addresses or keys; they are set in plenary.toml";
+    let secrets = "a board cannot name programs, addresses or keys; set them in plenary.toml";
     let place = |line: u32, column: u32| format!(" (line {line}, column {column})");
     let faults = [
         ("command", format!("{secrets}{}", place(4, 1))),
@@ -248,8 +245,8 @@ async fn a_hostile_file_is_refused_with_every_fault() {
         (
             "seats[0].role",
             format!(
-                "\"Сritic\" is easily taken for the role `critic`; write that, or choose another \
-                 name{}",
+                "\"Сritic\" is easily confused with the role `critic`; use that one, or choose \
+                 another name{}",
                 place(8, 1)
             ),
         ),
@@ -259,11 +256,14 @@ async fn a_hostile_file_is_refused_with_every_fault() {
             "seats[1].prompt",
             format!("is 1048576 bytes long; at most 8192 are allowed{}", place(13, 1)),
         ),
-        ("seats[2].role", format!("looks like \"Reviewer\", another role here{}", place(15, 1))),
+        (
+            "seats[2].role",
+            format!("is easily confused with \"Reviewer\", another role here{}", place(15, 1)),
+        ),
         (
             "seats[2].prompt",
             format!(
-                "must not hold U+001B, a control character; it is character 7 of line 1{}",
+                "must not contain U+001B, a control character; it is character 7 of line 1{}",
                 place(16, 1)
             ),
         ),
@@ -289,7 +289,7 @@ async fn a_hostile_file_is_refused_with_every_fault() {
                     seats = [{ role = \"critic\" }]\n";
     check_refused(
         &app.post("/api/boards/import", &json!({ "file": imitates })).await,
-        &[("name", "is the name of a board that ships with Plenary")],
+        &[("name", "is the name of a built-in board")],
     );
     let renamed = imitates.replace("classic-triad", "mine");
     check_refused(
@@ -310,7 +310,7 @@ async fn a_board_says_what_is_missing_here() {
     let (_, told) = app.get("/api/boards/strong").await;
     let missing = json!([
         "Seat 1, Critic: needs a model of tier strong; none is set",
-        "The synthesis: needs a model of tier strong; none is set",
+        "The verdict: needs a model of tier strong; none is set",
     ]);
     assert_eq!(told["data"]["missing"], missing, "{told}");
     // Whoever convenes it is told the same, beside that there is no model at all.
@@ -327,7 +327,7 @@ async fn a_board_says_what_is_missing_here() {
     add(&app, &strong).await;
     let (_, told) = app.get("/api/boards/strong").await;
     let problem = "Seat 1, Critic: needs a model of tier strong; the tier is set to ollama/gone, \
-                   which is not here";
+                   which is not available";
     assert_eq!(told["data"]["missing"][0], problem, "{told}");
     // An agent that is not here, and a model that is not.
     let file = "plenary_board = 1\nname = \"far\"\n[[seats]]\nrole = \"critic\"\nagent = \"ada\"\n\
@@ -451,7 +451,7 @@ async fn a_command_line_agent_takes_no_settings() {
     for (field, value) in [("temperature", json!(0.5)), ("outputTokens", json!(100))] {
         let mut seat = json!({ "role": "critic", "model": "claude/default" });
         seat[field] = value;
-        let told = "claude/default is a command-line agent, which cannot be told that";
+        let told = "claude/default is a command-line agent, which does not take this";
         let field = format!("advisors[0].{field}");
         check_refused(
             &app.post("/api/boardrooms", &json!({ "prompt": "?", "advisors": [seat] })).await,
@@ -512,7 +512,7 @@ async fn all_tries_go_into_the_synthesis_until_one_is_picked() {
     let others = others.iter().filter(|other| **other != said);
     assert_eq!(others.filter(|other| prompt.contains(**other)).count(), 0, "{prompt}");
     for (path, try_, problem) in [
-        ("advisors/1/pick", 4, "there is no such answer; there are 1, 2, 3"),
+        ("advisors/1/pick", 4, "there is no such answer; available: 1, 2, 3"),
         ("advisors/2/pick", 1, "there is only one answer"),
     ] {
         let refused = app.post(&board.at(path), &json!({ "try": try_ })).await;

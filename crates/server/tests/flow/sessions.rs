@@ -35,7 +35,7 @@ async fn a_session_tells_how_far_it_is_and_what_came_of_it() {
     let brief = session(&app, &at(&board, "")).await;
     assert_eq!((&brief["kind"], &brief["status"]), (&json!("boardroom"), &json!("closed")));
     assert_eq!((&brief["over"], &brief["active"]), (&json!(true), &json!(false)));
-    let words = "All 3 advisors have answered; the synthesis is there.";
+    let words = "All 3 advisors have answered; the verdict is ready.";
     assert_eq!(brief["progress"], json!({ "done": 4, "total": 4, "message": words }));
     assert!(brief["result"].as_str().unwrap().starts_with("## Consensus"), "{brief}");
     assert!(brief["next"].as_array().unwrap().len() > 1, "{brief}");

@@ -46,7 +46,9 @@ enum Place {
 impl Place {
     async fn fresh(now: Timestamp) -> (Place, Log) {
         if std::env::var("PLENARY_TEST_STORE").is_ok_and(|store| store == "postgres") {
-            let database = Database::fresh().expect("PLENARY_TEST_POSTGRES names a server");
+            // Beside what the test does: the server waits for connections that it is making.
+            let database = tokio::task::spawn_blocking(Database::fresh).await.unwrap();
+            let database = database.expect("PLENARY_TEST_POSTGRES names a server");
             let address = postgres::Address::of(&database.url()).unwrap();
             let mut store = postgres::open(&address).await.unwrap();
             let apart = SystemClock::default().now().duration_since(now).abs();

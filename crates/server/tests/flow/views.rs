@@ -104,7 +104,8 @@ async fn a_request_that_is_made_again_can_be_seen_by_who_comes_late() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lists_say_who_is_waited_for() {
-    let app = TestApp::start(canned()).await;
+    let stalls = Reply::text("one two").with_fault(Fault::StallAfter { tokens: 1 });
+    let app = TestApp::start(canned().when(When::says("Slowly"), stalls)).await;
     let seats = json!([
         { "role": "critic", "person": "Ada" },
         { "role": "expert", "model": "ollama/a" },
@@ -128,6 +129,13 @@ async fn lists_say_who_is_waited_for() {
     assert_eq!(rows("waiting=false").await, expected[..1]);
     let (_, one) = app.get(&format!("/api/sessions/{}", board.id)).await;
     assert_eq!(one["data"]["waitsFor"], json!(["Ada", "Bo"]));
+    let runs = app.triad("Slowly?").await;
+    let (_, all) = app.get("/api/overview").await;
+    let [waiting, running, recent] =
+        ["waiting", "running", "recent"].map(|list| pick(&all["data"][list], "title"));
+    assert_eq!(waiting, ["Tea?", "And you?"]);
+    assert_eq!((running, recent), (vec![json!("Slowly?")], vec![json!("Nobody?")]));
+    app.command(&runs, "stop", json!({})).await;
     app.command(&board, "reply", json!({ "advisor": 1, "text": "Yes." })).await;
     app.command(&board, "advisors/3/stop", json!({})).await;
     assert_eq!(rows("waiting=true").await, [json!(["Cyd"])]);

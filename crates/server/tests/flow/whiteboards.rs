@@ -511,7 +511,7 @@ async fn a_name_is_taken_for_ever() {
     assert_eq!(app.get("/api/whiteboards").await.1["meta"]["total"], 0);
     let (status, told) = app.post("/api/whiteboards", &again).await;
     assert_eq!((status, &told["error"]["code"]), (409, &json!("taken")), "{told}");
-    assert!(text(&told["error"]["hint"]).contains("never used twice"), "{told}");
+    assert!(text(&told["error"]["hint"]).contains("never reused"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -57,6 +57,8 @@ impl Address {
     }
 }
 
+const MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
 fn parsed(url: &str) -> Result<PgConnectOptions, StoreError> {
     // Not what the parser says of it: that may repeat a part of the URL.
     let wrong = || {
@@ -66,6 +68,20 @@ fn parsed(url: &str) -> Result<PgConnectOptions, StoreError> {
     };
     if !Address::is_one(url) {
         return Err(wrong());
+    }
+    let (_, written) = url.split_once('?').unwrap_or_default();
+    for option in written.split('&') {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        let is_file = matches!(name, "sslrootcert" | "sslcert" | "sslkey") && !value.contains('%');
+        if let (true, Err(error)) = (is_file, std::fs::metadata(value)) {
+            let problem = format!("{name} in the database URL: {value}: {error}");
+            return Err(StoreError::NotWritten(problem));
+        }
+        if name == "sslmode" && !MODES.contains(&value.to_ascii_lowercase().as_str()) {
+            let problem =
+                format!("sslmode in the database URL is {value:?}; it can be {}", MODES.join(", "));
+            return Err(StoreError::NotWritten(problem));
+        }
     }
     let options = PgConnectOptions::from_str(url).map_err(|_| wrong())?;
     Ok(options.application_name("plenary").disable_statement_logging())
@@ -87,6 +103,13 @@ mod tests {
         let address = address.unwrap();
         assert_eq!(address.shown(), "postgres://ada@db.example:6432/plenary");
         assert_eq!(format!("{address:?}"), address.shown());
+        for option in ["sslmode=verifyfull", "sslrootcert=/none/ca.pem"] {
+            let url = format!("postgres://ada:geheim@host/db?{option}");
+            let error = Address::of(&url).unwrap_err().to_string();
+            let (name, value) = option.split_once('=').unwrap();
+            assert!(error.contains(name) && error.contains(value), "{error}");
+            assert!(!error.contains("geheim"), "{error}");
+        }
         for url in ["postgres://ada:geheim@host:port/db", "mysql://ada:geheim@host/db", "geheim"] {
             let error = Address::of(url).unwrap_err().to_string();
             assert!(!error.contains("geheim"), "{error}");

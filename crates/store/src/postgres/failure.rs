@@ -13,7 +13,11 @@ const TOO_MANY: &str = "53300";
 const NO_RIGHT: &str = "42501";
 const NO_TABLE: &str = "42P01";
 const NO_FUNCTION: &str = "42883";
-const WRONG_PASSWORD: [&str; 2] = ["28P01", "28000"];
+const WRONG_PASSWORD: &str = "28P01";
+/// No entry, or none for a way without TLS.
+const NOT_LET_IN: &str = "28000";
+/// A statement that was prepared on another connection, or was not.
+const OTHER_STATEMENT: [&str; 2] = ["42P05", "26000"];
 const NO_DATABASE: &str = "3D000";
 
 pub(super) fn failure(error: sqlx::Error) -> StoreError {
@@ -21,16 +25,20 @@ pub(super) fn failure(error: sqlx::Error) -> StoreError {
     match code(&error).as_deref() {
         Some(DISK_FULL) => StoreError::Failed("the database's disk is full".into()),
         Some(READ_ONLY) => {
-            StoreError::Failed("the database takes no writes now: it is a standby".into())
+            StoreError::Failed("the database is read-only now: it is a standby".into())
         }
         Some(TOO_MANY) => StoreError::Failed(format!(
-            "the database has no connection left ({said}); raise max_connections or put a pooler in between"
+            "the database has no connections left ({said}); raise max_connections or use a pooler"
         )),
         Some(NO_RIGHT) => {
-            StoreError::Failed(format!("the database's user may not do that ({said})"))
+            StoreError::Failed(format!("the database user is not allowed to do that ({said})"))
         }
+        Some(code) if OTHER_STATEMENT.contains(&code) => StoreError::Failed(format!(
+            "a pooler is in between that does not keep prepared statements ({said}); use session \
+             mode, or PgBouncer 1.21 or later with max_prepared_statements"
+        )),
         Some(NO_TABLE | NO_FUNCTION) => {
-            StoreError::Unreadable(format!("it has not the tables of Plenary ({said})"))
+            StoreError::Unreadable(format!("it does not have Plenary's tables ({said})"))
         }
         _ => match &error {
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => {
@@ -67,8 +75,11 @@ fn said(error: &sqlx::Error) -> String {
 pub(super) fn unreachable(shown: &str, error: sqlx::Error) -> StoreError {
     let said = said(&error);
     let hint = match code(&error).as_deref() {
-        Some(code) if WRONG_PASSWORD.contains(&code) => {
+        Some(WRONG_PASSWORD) => {
             ". The password may be in the URL, in PGPASSWORD or in a password file"
+        }
+        Some(NOT_LET_IN) => {
+            ". Check the entry for this user and host in the server's pg_hba.conf, and sslmode"
         }
         Some(NO_DATABASE) => ". Create the database first: createdb",
         _ => "",

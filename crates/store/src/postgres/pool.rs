@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 use plenary_engine::ports::StoreError;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
@@ -20,6 +20,8 @@ use super::failure::{failure, is_elsewhere, is_lost};
 /// How long a connection may take to come about, and an answer to come.
 pub(super) const CONNECT_WAIT: Duration = Duration::from_secs(10);
 pub(super) const ANSWER_WAIT: Duration = Duration::from_secs(15);
+/// How long a database is waited for that need not be told.
+pub(super) const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 pub(super) struct Pool {
     options: PgConnectOptions,
@@ -75,9 +77,8 @@ impl Pool {
     pub(super) async fn close(&self) {
         self.places.close();
         let idle = std::mem::take(&mut *self.idle());
-        for connection in idle {
-            timeout(CONNECT_WAIT, connection.close()).await.ok();
-        }
+        let closing = idle.into_iter().map(|one| timeout(CLOSE_WAIT, one.close()));
+        join_all(closing).await;
     }
 
     async fn place(&self) -> Result<SemaphorePermit<'_>, StoreError> {
@@ -96,7 +97,7 @@ pub(super) async fn connect(options: &PgConnectOptions) -> Result<PgConnection, 
 }
 
 pub(super) fn too_late() -> StoreError {
-    StoreError::Failed("the database did not answer in time".into())
+    StoreError::Failed("the database did not respond in time".into())
 }
 
 /// Whoever reads now may have written before.

@@ -111,8 +111,8 @@ pub(super) async fn waiting(
     let due = format!(
         "select id from stream
          where {FREE} and id in (
-             select id from stream
-             where active and (wake_at is null or wake_at <= $2) and id > $3
+             select id from stream where active and wake_at is null and id > $3
+             union select id from stream where active and wake_at <= $2 and id > $3
              union select stream_id from draft where stream_id > $3)
          order by id limit $4"
     );

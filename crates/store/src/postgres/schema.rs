@@ -30,6 +30,7 @@ const MIGRATIONS: &[Migration] = &[
         needs: 1,
         sql: include_str!("../../migrations/postgres/0002_label.sql"),
     },
+    Migration { version: 3, needs: 1, sql: include_str!("../../migrations/postgres/0003_now.sql") },
 ];
 
 /// The newest that this program knows.
@@ -88,14 +89,14 @@ async fn fits_server(connection: &mut PgConnection, shown: &str) -> Result<(), S
     .await
     .map_err(|error| unreachable(shown, error))?;
     if version < 150_000 {
-        return Err(StoreError::Unreadable(format!(
-            "the database is PostgreSQL {}; Plenary needs 15 or later",
+        return Err(StoreError::NotWritten(format!(
+            "the database {shown} is on PostgreSQL {}; Plenary needs 15 or later",
             version / 10_000
         )));
     }
     if encoding != "UTF8" {
-        return Err(StoreError::Unreadable(format!(
-            "the database keeps text as {encoding}; create it with encoding UTF8"
+        return Err(StoreError::NotWritten(format!(
+            "the database {shown} keeps text as {encoding}; create it with encoding UTF8"
         )));
     }
     Ok(())
@@ -191,8 +192,8 @@ async fn is_empty(change: &mut PgConnection, shown: &str) -> Result<(), StoreErr
     .map_err(failure)?;
     match others.is_empty() {
         true => Ok(()),
-        false => Err(StoreError::Unreadable(format!(
-            "the database {shown} holds tables of something else ({}); give Plenary a database of its own",
+        false => Err(StoreError::NotWritten(format!(
+            "the database {shown} contains other tables ({}); give Plenary its own database",
             others.join(", ")
         ))),
     }
@@ -213,7 +214,8 @@ async fn nobody_is_left_behind(
     match behind.is_empty() {
         true => Ok(()),
         false => Err(StoreError::InUse(format!(
-            "nodes of an older version still run, and could not work with the tables of this one; stop them first: {}",
+            "nodes of an older version are still running and could not use this version's tables; \
+             stop them first: {}",
             behind.join(", ")
         ))),
     }

@@ -17,7 +17,7 @@ use super::counts::Counts;
 use super::failure::{failure, failure_before, is_collision, is_elsewhere, is_lost};
 use super::jobs::{Answer, Job, Op};
 use super::notices::Notices;
-use super::pool::{ANSWER_WAIT, CONNECT_WAIT, too_late};
+use super::pool::{ANSWER_WAIT, CLOSE_WAIT, CONNECT_WAIT, too_late};
 
 const LANES: usize = 3;
 /// Bytes that one statement takes, beside a write that has more by itself.
@@ -132,7 +132,7 @@ impl Lane {
             }
         }
         if let Some(connection) = self.connection {
-            timeout(CONNECT_WAIT, connection.close()).await.ok();
+            timeout(CLOSE_WAIT, connection.close()).await.ok();
         }
     }
 

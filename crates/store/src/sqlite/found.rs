@@ -19,8 +19,8 @@ use crate::lock::open_private;
 
 /// Made with the first database of a folder, so that a missing one is missed.
 pub(super) const MADE_FILE: &str = "plenary.made";
-const MADE: &str = "A store was made in this folder. If plenary.sqlite3 is missing, restore it from \
-                    a backup. Remove this file only to begin with an empty store.\n";
+const MADE: &str = "A store was made in this folder. If plenary.sqlite3 is missing, restore it \
+                    from a backup. Remove this file only to start with an empty store.\n";
 
 /// Files that were kept aside have this in their names.
 const KEPT: &str = ".damaged-";
@@ -108,18 +108,18 @@ pub(super) fn words(log: Log) -> Option<String> {
         Log::Whole => None,
         Log::Cut => Some(
             "The last transaction of the write-ahead log cannot be read. After a power cut or a \
-             kill in the middle of a write this is normal, and nobody was told that it was \
-             carried out; otherwise the log is damaged, and it is lost."
+             kill in the middle of a write this is normal, and it was never reported as done; \
+             otherwise the log is damaged, and it is lost."
                 .into(),
         ),
         Log::Damaged(Damage::Header) => Some(
-            "The write-ahead log is damaged at its beginning: what it held and the database does \
-             not is lost."
+            "The write-ahead log is damaged at its beginning: anything not yet in the database is \
+             lost."
                 .into(),
         ),
         Log::Damaged(Damage::Frames { from, transactions }) => Some(format!(
             "The write-ahead log is damaged from frame {from} on: the last {transactions} \
-             transactions, which had been carried out, are lost."
+             transactions, which had been completed, are lost."
         )),
     }
 }
@@ -134,7 +134,7 @@ async fn holds_together(file: &Path, words: &str) -> Result<(), StoreError> {
     match found {
         Ok(found) if found == ["ok"] => Ok(()),
         Ok(_) | Err(_) => Err(StoreError::Damaged(format!(
-            "{words} The database {} does not hold together without them. Nothing was touched: \
+            "{words} The database {} is not consistent without what was lost. Nothing was changed: \
              keep a copy of the folder, and restore a backup.",
             file.display()
         ))),
@@ -169,8 +169,8 @@ fn missing(folder: &Path, file: &Path, log: Option<PathBuf>) -> StoreError {
     let signs = made.exists().then_some(made).into_iter().chain(log);
     let signs: Vec<String> = signs.map(|sign| sign.display().to_string()).collect();
     StoreError::Damaged(format!(
-        "The database {} is missing, though there was a store in this folder. Restore it from a \
-         backup. To begin with an empty store instead, move {} away.",
+        "The database {} is missing, but there was a store in this folder. Restore it from a \
+         backup. To start with an empty store instead, move {} away.",
         file.display(),
         signs.join(" and ")
     ))
@@ -178,7 +178,7 @@ fn missing(folder: &Path, file: &Path, log: Option<PathBuf>) -> StoreError {
 
 fn empty(folder: &Path, file: &Path) -> StoreError {
     StoreError::Damaged(format!(
-        "The database {} is empty (0 bytes), as no store's is. Restore it from a backup. To begin \
+        "The database {} is empty (0 bytes), which no store is. Restore it from a backup. To start \
          with an empty store instead, move it and {} away.",
         file.display(),
         folder.join(MADE_FILE).display()

@@ -148,7 +148,7 @@ impl Inspection {
             .await?;
         let known = migrations();
         let newer = versions.into_iter().filter(|version| !known.version_exists(*version));
-        let told = |version| format!("version {version} is of a newer Plenary than this one");
+        let told = |version| format!("version {version} is from a newer Plenary than this one");
         Ok(newer.map(told).collect())
     }
 
@@ -234,7 +234,7 @@ pub async fn backup(folder: &Path, to: &Path) -> Result<Option<Backup>, StoreErr
 async fn copy(from: &mut SqliteConnection, partial: &Path) -> Result<Backup, StoreError> {
     let path = partial
         .to_str()
-        .ok_or_else(|| StoreError::Failed(format!("{} is no path in UTF-8", partial.display())))?;
+        .ok_or_else(|| StoreError::Failed(format!("{} is not a UTF-8 path", partial.display())))?;
     sqlx::query("commit").execute(&mut *from).await.map_err(failure)?;
     sqlx::query("vacuum into ?").bind(path).execute(from).await.map_err(failure)?;
     found::sync(partial).map_err(|error| cannot_write(partial, &error))?;
@@ -242,7 +242,7 @@ async fn copy(from: &mut SqliteConnection, partial: &Path) -> Result<Backup, Sto
     let sessions = copy.sessions().await?.len();
     copy.connection.close().await.map_err(failure)?;
     match copy.problems.first() {
-        Some(problem) => Err(StoreError::Failed(format!("the copy is not whole: {problem}"))),
+        Some(problem) => Err(StoreError::Failed(format!("the copy is incomplete: {problem}"))),
         None => {
             let bytes = fs::metadata(partial).map_err(|error| cannot_write(partial, &error))?.len();
             Ok(Backup { bytes, sessions })
@@ -269,7 +269,7 @@ fn place(partial: &Path, to: &Path) -> Result<(), StoreError> {
 
 fn exists(file: &Path) -> StoreError {
     StoreError::NotWritten(format!(
-        "{} is there already, and a backup overwrites nothing",
+        "{} already exists, and a backup never overwrites a file",
         file.display()
     ))
 }

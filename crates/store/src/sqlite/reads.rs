@@ -95,8 +95,8 @@ pub(super) async fn waiting(
         "select id from stream
          where (owner is null or owner not in (select value from json_each(?1)))
              and id in (
-                 select id from stream
-                 where active = 1 and (wake_at is null or wake_at <= ?2) and id > ?3
+                 select id from stream where active = 1 and wake_at is null and id > ?3
+                 union select id from stream where active = 1 and wake_at <= ?2 and id > ?3
                  union select stream_id from draft where stream_id > ?3)
          order by id limit ?4",
     )
@@ -108,13 +108,14 @@ pub(super) async fn waiting(
     .await
     .map_err(failure)?;
     let wake_at: Option<i64> = sqlx::query_scalar(
-        "select min(wake_at) from stream
+        "select wake_at from stream
          where active = 1 and wake_at > ?2
-             and (owner is null or owner not in (select value from json_each(?1)))",
+             and (owner is null or owner not in (select value from json_each(?1)))
+         order by wake_at limit 1",
     )
     .bind(others)
     .bind(now.as_millisecond())
-    .fetch_one(pool)
+    .fetch_optional(pool)
     .await
     .map_err(failure)?;
     Ok(Waiting {

@@ -41,6 +41,7 @@ pub async fn opens_and_adds(fixture: impl Fixture) {
             name: None,
             project: None,
             title: "another title".into(),
+            renamed: false,
             status: "closed".into(),
             active: false,
             waits_for: vec!["Ada".into(), "O'\"Neil\", Bo".into()],

@@ -219,7 +219,8 @@ pub async fn labels(fixture: impl Fixture) {
     assert!(store.label(id(2), title(Some("Quite anöther thing"))).await.unwrap());
     assert!(store.label(id(2), pin(true)).await.unwrap());
     assert!(!store.label(id(9), pin(true)).await.unwrap());
-    let named = SessionRow { title: "Quite anöther thing".into(), pinned: true, ..before.clone() };
+    let title_now = "Quite anöther thing".to_owned();
+    let named = SessionRow { title: title_now, renamed: true, pinned: true, ..before.clone() };
     assert_eq!(store.session(id(2)).await.unwrap(), Some(named.clone()));
     let pinned = |is| ListQuery { pinned: Some(is), ..everything() };
     assert_eq!(found(&*store, pinned(true)).await, (vec![id(2)], 1, None));
@@ -234,7 +235,7 @@ pub async fn labels(fixture: impl Fixture) {
     assert_eq!(store.session(id(2)).await.unwrap().unwrap().title, named.title);
     assert!(store.label(id(2), title(None)).await.unwrap());
     let after = store.session(id(2)).await.unwrap().unwrap();
-    assert_eq!((after.title.as_str(), after.pinned), ("later", true));
+    assert_eq!((after.title.as_str(), after.renamed, after.pinned), ("later", false, true));
     assert_eq!(found(&*store, words("anöther")).await.0, []);
     assert!(store.label(id(2), title(Some("gone soon"))).await.unwrap());
     assert!(store.remove(id(2)).await.unwrap());

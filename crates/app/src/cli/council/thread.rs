@@ -158,7 +158,7 @@ impl Thread {
         let mut events = api.events(&format!("{}/events", self.path), self.seen).await?;
         let mut ended = false;
         loop {
-            let gone = || ApiError::new("unreachable", "the server has gone away");
+            let gone = || ApiError::new("unreachable", "the connection to the server was lost");
             let event = events.next().await.ok_or_else(gone)??;
             if event.name == "removed" {
                 return Err(ApiError::new("removed", "the council was removed"));
@@ -265,7 +265,7 @@ impl Thread {
         }
         let (member, text) = (clean(member), terminal::line(text, 200));
         let told = match why {
-            "passed" => format!("{member} has nothing to add."),
+            "passed" => format!("{member} passed."),
             "stopped" => format!("{member} was stopped."),
             _ => format!("{member} could not answer: {text}"),
         };

@@ -174,7 +174,7 @@ impl Following<'_, '_> {
         let first = turns.get(hidden).map_or(0, |entry| entry.number);
         if hidden > 0 {
             let turns = if hidden == 1 { "1 turn".into() } else { format!("{hidden} turns") };
-            self.say(&self.paper.ink.dim(&format!("… {turns} before\n")));
+            self.say(&self.paper.ink.dim(&format!("… {turns} earlier\n")));
         }
         for entry in earlier.iter().filter(|entry| entry.number >= first) {
             let shown = self.paper.entry(&self.discussion, entry);
@@ -205,7 +205,7 @@ impl Following<'_, '_> {
                     let id = &self.discussion.id;
                     return Err(ApiError {
                         hint: Some(format!("Follow it again: plenary sessions resume {id}")),
-                        ..ApiError::new("unreachable", "the server has gone away")
+                        ..ApiError::new("unreachable", "the connection to the server was lost")
                     });
                 }
             }
@@ -222,7 +222,7 @@ impl Following<'_, '_> {
         while !self.discussion.status.rests() {
             tokio::select! {
                 event = events.next() => {
-                    let gone = || ApiError::new("unreachable", "the server has gone away");
+                    let gone = || ApiError::new("unreachable", "the connection to the server was lost");
                     self.take_in(event.ok_or_else(gone)??).await?;
                 }
                 _ = frames.tick(), if self.show == Show::Live => self.draw(),
@@ -303,7 +303,7 @@ impl Following<'_, '_> {
             head.push_str(" · thinking");
         }
         if self.discussion.status == Status::Pausing {
-            head.push_str(" · then it pauses");
+            head.push_str(" · pausing after this turn");
         }
         let ink = self.paper.ink;
         let width = terminal::width();
@@ -337,7 +337,7 @@ impl Following<'_, '_> {
         self.refresh().await?;
         if command == "pause" && self.discussion.status == Status::Pausing {
             self.block.clear();
-            terminal::note("Pausing after this turn; Ctrl-C again stops at once.\n");
+            terminal::note("Pausing after this turn; press Ctrl-C again to stop now.\n");
         }
         Ok(())
     }
@@ -406,12 +406,12 @@ impl UnderWay {
             "reasoning" => self.thinking = self.text.is_empty(),
             "waiting" => {
                 let place = data["place"].as_u64().unwrap_or(0);
-                self.held_up = Some(format!("Waiting for the local model, place {place}."));
+                self.held_up = Some(format!("The model is busy: number {place} in line."));
             }
             "retrying" => {
                 let message = clean(data["message"].as_str().unwrap_or_default());
                 let wait = duration(data["waitMs"].as_u64().unwrap_or(0));
-                self.held_up = Some(format!("{message} Trying again in {wait}."));
+                self.held_up = Some(format!("{message} Retrying in {wait}."));
                 return self.held_up.clone();
             }
             _ => {}
@@ -424,12 +424,11 @@ impl Show {
     /// `quiet`: standard output is for JSON or Markdown alone.
     pub fn of(quiet: bool) -> Show {
         let (out, err) = (std::io::stdout().is_terminal(), std::io::stderr().is_terminal());
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match (quiet, err) {
             // Where the document goes elsewhere, the terminal is free for the timeline.
             (true, true) if out => Show::Nothing,
             (true, false) => Show::Nothing,
-            (_, true) if !dumb => Show::Live,
+            (_, true) if terminal::redraws(&std::io::stderr()) => Show::Live,
             (_, true) | (false, false) => Show::Plain,
         }
     }

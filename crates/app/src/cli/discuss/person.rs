@@ -93,12 +93,12 @@ impl Prompt {
                 let question = step.question.as_deref().unwrap_or_default();
                 format!("{name} is asked{until}: {}", clean(question).trim())
             }
-            StepKind::Synthesis => format!("{name} is to write the conclusion{until}."),
+            StepKind::Synthesis => format!("{name} writes the conclusion{until}."),
             StepKind::Opening => {
-                format!("{name} opens{until}: who speaks first, and to what question?")
+                format!("{name} opens{until}: who speaks first, and what do you ask them?")
             }
             StepKind::Evaluation => {
-                format!("{name} decides{until}: who speaks next, and to what question?")
+                format!("{name} decides{until}: who speaks next, and what do you ask them?")
             }
         };
         let how = match (step.kind, here) {
@@ -139,7 +139,7 @@ impl Prompt {
                 }
                 let text = typed.join("\n");
                 if text.trim().is_empty() {
-                    terminal::note("Nothing was typed yet. Ctrl-C pauses the discussion.");
+                    terminal::note("Type something first. Ctrl-C pauses the discussion.");
                     return (Prompt::Words { typed: vec![] }, None);
                 }
                 (Prompt::Words { typed: vec![] }, Some(("reply", json!({ "text": text }))))
@@ -154,14 +154,14 @@ impl Prompt {
                 }
                 None => {
                     if !word.is_empty() {
-                        terminal::note(&format!("Nobody here is {:?}.", clean(word)));
+                        terminal::note(&format!("No one here is called {:?}.", clean(word)));
                     }
                     terminal::note(list(discussion).trim_end());
                     (Prompt::Next, None)
                 }
             },
             Prompt::Question { next, name } if word.is_empty() => {
-                terminal::note(&format!("A question is needed. What do you ask {}?", clean(&name)));
+                terminal::note(&format!("Enter a question. What do you ask {}?", clean(&name)));
                 (Prompt::Question { next, name }, None)
             }
             Prompt::Question { next, .. } => {

@@ -75,14 +75,14 @@ impl Seats {
     pub fn name_in(&self, mut error: ApiError) -> ApiError {
         for (field, problem) in &mut error.fields {
             if problem.starts_with("there is no agent") {
-                error.hint = Some("See who there is: plenary agents list".to_owned());
+                error.hint = Some("List them with `plenary agents list`.".to_owned());
             }
             let Some(rest) = field.strip_prefix("participants[") else { continue };
             let place = rest.split_once(']').and_then(|(place, _)| place.parse::<usize>().ok());
             let flag = match place.and_then(|place| self.participants.get(place)) {
                 Some(written) => written.flag.clone(),
                 None => {
-                    let hint = "Say who takes part with --with: those who usually do do not suit.";
+                    let hint = "Say who takes part with --with; the usual participants do not fit.";
                     error.hint = Some(hint.to_owned());
                     "--facilitator".to_owned()
                 }
@@ -155,7 +155,7 @@ fn no_role(flag: &str, written: &str) -> ApiError {
     let roles = Role::ALL.map(Role::name).join(", ");
     let problem = match parse_role(role) {
         Some(_) => "the role comes last: NAME=MODEL:ROLE".to_owned(),
-        None => format!("there is no role {role:?}; there are {roles}"),
+        None => format!("there is no role {role:?}; available: {roles}"),
     };
     usage(format!("{flag} {written}: {problem}"))
 }

@@ -70,7 +70,7 @@ impl Steer<'_, '_> {
 
     pub async fn stop(&mut self) -> Result<u8, ApiError> {
         self.post("stop", &json!({})).await?;
-        terminal::say("Stopped; what had arrived is kept.");
+        terminal::say("Stopped; what has arrived is kept.");
         terminal::note(&format!("  → plenary sessions resume {}", self.id));
         Ok(exit::DONE)
     }
@@ -79,8 +79,8 @@ impl Steer<'_, '_> {
         let body = given([("text", json!(text)), ("by", json!(by))]);
         let discussion = self.post("interject", &body).await?;
         terminal::say(match discussion.status.rests() {
-            true => "Sent. It is heard when the discussion continues.",
-            false => "Said. Whoever comes next hears it.",
+            true => "Sent. Everyone sees it when the discussion resumes.",
+            false => "Sent. Everyone sees it after the current step.",
         });
         Ok(exit::DONE)
     }
@@ -125,7 +125,7 @@ impl Steer<'_, '_> {
             let from = From::After(before.entries);
             return to_the_end(self.way, interrupt, discussion, from, output).await;
         }
-        terminal::say("Said.");
+        terminal::say("Sent.");
         if discussion.status == Status::Concluded {
             terminal::note(&format!("  → plenary sessions show {}", self.id));
         } else {

@@ -233,7 +233,7 @@ pub async fn transcript(api: &Api, path: &str, since: u32) -> Result<Vec<Value>,
 }
 
 pub async fn entries(api: &Api, path: &str, since: u32) -> Result<Vec<Entry>, ApiError> {
-    let unread = |_| ApiError::new("unreachable", "the transcript cannot be read");
+    let unread = |_| ApiError::new("unreachable", "cannot read the transcript");
     let values = transcript(api, path, since).await?.into_iter();
     values.map(|value| serde_json::from_value(value).map_err(unread)).collect()
 }

@@ -136,11 +136,10 @@ impl Paper {
     fn condensed(self, entry: &Entry) -> String {
         let pieces = match entry.condensed {
             None | Some(0) => return String::new(),
-            Some(1) => "1 earlier piece was".to_owned(),
-            Some(many) => format!("{many} earlier pieces were"),
+            Some(1) => "1 earlier entry".to_owned(),
+            Some(many) => format!("{many} earlier entries"),
         };
-        let name = clean(&entry.agent_name);
-        format!("{}\n", self.ink.dim(&format!("  ({pieces} shown to {name} in short)")))
+        format!("{}\n", self.ink.dim(&format!("  ({pieces} shortened to fit the model)")))
     }
 
     /// The conclusion, and what it does without; under a head, where other things are
@@ -202,7 +201,7 @@ pub fn due(discussion: &Discussion) -> String {
 fn footer(discussion: &Discussion) -> String {
     let (actual, foreseen) = (&discussion.actual, discussion.estimate.as_ref());
     let beside = |range: Option<String>| {
-        range.map(|range| format!(" (foreseen: {range})")).unwrap_or_default()
+        range.map(|range| format!(" (estimate: {range})")).unwrap_or_default()
     };
     let calls = if actual.calls == 1 { "call" } else { "calls" };
     let mut out = format!("{} {calls}{}", actual.calls, beside(foreseen.map(Estimate::calls)));

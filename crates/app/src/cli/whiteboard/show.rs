@@ -13,15 +13,15 @@ const SHORT: usize = 80;
 
 pub fn board(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
     let mut out = vec![head(board, now, ink)];
-    out.push(format!("\n{}", ink.bold("Agents")));
+    out.push(format!("\n{}", ink.bold("People and agents")));
     out.extend(board.agents.iter().map(|one| agent(one, board, ink)));
     if !board.seats.is_empty() {
-        out.push(format!("\n{}", ink.bold("Seats")));
+        out.push(format!("\n{}", ink.bold("Models and agents")));
         out.extend(board.seats.iter().map(|one| format!("  {}", seat(one, ink))));
     }
     out.push(format!("\n{}", ink.bold("Posts")));
     if board.posts.is_empty() {
-        out.push("  none that you can see".into());
+        out.push("  none you can see".into());
     }
     for seen in &board.posts {
         out.push(post(seen, ink));
@@ -46,12 +46,12 @@ pub fn head(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
         let left = deadline.as_millisecond() - now.as_millisecond();
         out.push_str(&match u64::try_from(left) {
             Ok(left) => format!(" · {} left", duration(left)),
-            Err(_) => " · past its deadline".to_owned(),
+            Err(_) => " · deadline passed".to_owned(),
         });
     }
     match &board.you {
         Some(you) => out.push_str(&format!(" · you are {}, {}", clean(&you.agent_name), you.role)),
-        None => out.push_str(" · as an outsider"),
+        None => out.push_str(" · just looking"),
     }
     format!("{out}\n{}", indented(&board.topic, 2))
 }
@@ -69,7 +69,7 @@ fn agent(agent: &Agent, board: &Whiteboard, ink: Ink) -> String {
     // Who leads sees who has posted, while nobody sees what.
     if let Some(posted) = &board.has_posted {
         let has = posted.contains(&agent.agent_name);
-        let mark = if has { ink.green("has posted") } else { ink.dim("has not posted") };
+        let mark = if has { ink.green("has posted") } else { ink.dim("not yet") };
         out.push_str(&format!("  {mark}"));
     }
     out.trim_end().to_owned()
@@ -82,9 +82,9 @@ pub fn seat(seat: &Seat, ink: Ink) -> String {
     let model = format!("{}{}", agent.unwrap_or_default(), clean(&seat.model));
     let mut out = format!("{name:<24}  {model}");
     match seat.status.as_deref() {
-        Some("asked") => out.push_str(&format!("  {}", ink.cyan("is being asked"))),
-        Some("done") => out.push_str(&format!("  {}", ink.green("has answered"))),
-        Some("stopped") => out.push_str(&format!("  {}", ink.yellow("was stopped"))),
+        Some("asked") => out.push_str(&format!("  {}", ink.cyan("answering…"))),
+        Some("done") => out.push_str(&format!("  {}", ink.green("answered"))),
+        Some("stopped") => out.push_str(&format!("  {}", ink.yellow("stopped"))),
         Some("failed") => {
             let why = seat.failure.as_ref().map(|failure| line(&failure.message, SHORT));
             let why = format!("failed: {}", why.unwrap_or_default());
@@ -93,7 +93,7 @@ pub fn seat(seat: &Seat, ink: Ink) -> String {
         Some(_) | None => {}
     }
     for left_out in &seat.left_out {
-        out.push_str(&format!("\n      not taken: {}", line(left_out, SHORT)));
+        out.push_str(&format!("\n      not accepted: {}", line(left_out, SHORT)));
     }
     out
 }
@@ -240,7 +240,7 @@ pub fn summary(summary: &Summary, ink: Ink) -> String {
     }
     if !summary.unvalidated_posts.is_empty() {
         let posts = summary.unvalidated_posts.join(", ");
-        out.push(format!("  nobody has validated {}", clean(&posts)));
+        out.push(format!("  no one has validated {}", clean(&posts)));
     }
     out.extend(summary.why_not.iter().map(|why| format!("  not ready: {}", clean(why))));
     out.join("\n")
@@ -286,8 +286,8 @@ mod tests {
         });
         let board = serde_json::from_value(board).unwrap();
         let shown = head(&board, Timestamp::UNIX_EPOCH, Ink::none());
-        let expected = "adr · blind · as an outsider\n  Which?\n  12:00:00  eve moved the board \
-                        on to archived";
+        let expected = "adr · blind · just looking\n  Which?\n  12:00:00  eve moved the board on \
+                        to archived";
         assert_eq!(shown, expected);
     }
 }

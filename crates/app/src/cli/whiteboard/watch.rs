@@ -63,7 +63,7 @@ pub async fn run(config: &Config, board: &str, me: &Me, json: bool) -> Result<u8
         match ended {
             Err(error) if watch.passes(&error) && lost < RETRIES => {
                 if lost == 0 {
-                    terminal::note("(the connection is lost; looking for the server)");
+                    terminal::note("(connection lost; reconnecting)");
                 }
                 lost += 1;
             }
@@ -105,12 +105,12 @@ impl Watch {
         let mut events = api.events(&format!("{}/events", self.path), self.seen).await?;
         let mut board = self.look(api).await?;
         if std::mem::replace(lost, 0) > 0 {
-            terminal::note("(connected again)");
+            terminal::note("(reconnected)");
         }
         if !std::mem::replace(&mut self.began, true) && self.live {
             terminal::say_styled(&show::head(&board, time::now(), self.ink));
             terminal::say_styled(
-                &self.ink.dim("Times are UTC. Ctrl-C ends the watching, not the board.\n"),
+                &self.ink.dim("Times are UTC. Ctrl-C stops watching; the board continues.\n"),
             );
         }
         let mut looks = tokio::time::interval(LOOK);
@@ -120,7 +120,7 @@ impl Watch {
             tokio::select! {
                 biased;
                 event = events.next() => {
-                    let gone = || ApiError::new("unreachable", "the server has gone away");
+                    let gone = || ApiError::new("unreachable", "the connection to the server was lost");
                     let event = event.ok_or_else(gone)??;
                     if event.name == "removed" {
                         return Err(ApiError::new("removed", "the board was removed"));
@@ -194,7 +194,7 @@ impl Watch {
             }
             "tokenRenewed" => {
                 let agent = ink.bold(&text("agent"));
-                format!("the operator of the server renewed the token of {agent}")
+                format!("the operator of the server replaced the token of {agent}")
             }
             "posted" => posted(event, ink),
             "annotated" => {
@@ -223,7 +223,7 @@ impl Watch {
             }
             "transitioned" => {
                 let by = match text("by") {
-                    by if by.is_empty() => "the clock".to_owned(),
+                    by if by.is_empty() => "the deadline".to_owned(),
                     by => ink.bold(&by),
                 };
                 let to = show::phase(&text("to"), ink);
@@ -238,7 +238,7 @@ impl Watch {
                 let refused = event["leftOut"].as_array().map_or(0, Vec::len);
                 let refused = match refused {
                     0 => String::new(),
-                    some => format!(", of which the board refused {some}"),
+                    some => format!("; {some} not accepted"),
                 };
                 let task = line(event["task"]["kind"].as_str().unwrap_or_default(), SHORT);
                 format!("{} answered ({task}){refused}", ink.bold(&text("agent")))
@@ -248,9 +248,9 @@ impl Watch {
                 format!("{} {}: {why}", ink.bold(&text("agent")), ink.red("failed"))
             }
             "answerStopped" => format!("{} was stopped", ink.bold(&text("agent"))),
-            "stopped" => "the seats were stopped".to_owned(),
-            "timeOver" => "the time of the seats is over".to_owned(),
-            "budgeted" => "the board has a budget".to_owned(),
+            "stopped" => "the models were stopped".to_owned(),
+            "timeOver" => "the models' time is up".to_owned(),
+            "budgeted" => "the budget was set".to_owned(),
             "priced" => "prices were noted".to_owned(),
             // A later version may tell more.
             other => clean(other),
@@ -283,7 +283,7 @@ impl Watch {
         }
         let at = time::now().to_string();
         let at = self.ink.dim(at.get(11..19).unwrap_or_default());
-        terminal::say_styled(&format!("{at}  {} has posted, unseen", self.ink.bold(&clean(name))));
+        terminal::say_styled(&format!("{at}  {} has posted (hidden)", self.ink.bold(&clean(name))));
     }
 
     async fn end(&self, api: &Api) -> Result<u8, ApiError> {

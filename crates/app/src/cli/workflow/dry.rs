@@ -38,7 +38,7 @@ pub async fn show(api: &Api, body: &Value, json: bool) -> Result<u8, ApiError> {
         return Ok(exit::DONE);
     }
     let foreseen: Foresight = serde_json::from_value(whole).map_err(|error| {
-        ApiError::new("unexpected", format!("the server's answer cannot be read: {error}"))
+        ApiError::new("unexpected", format!("cannot read the server's response: {error}"))
     })?;
     for row in foreseen.rows() {
         terminal::say(&row);
@@ -70,9 +70,9 @@ impl Foresight {
         }));
         let others = [
             ("sessions opened", self.rooms),
-            ("people's decisions", self.people),
+            ("decisions by people", self.people),
             ("sleeps and waits", self.waits),
-            ("requests to hosts", self.requests),
+            ("HTTP requests", self.requests),
             ("files written", self.files),
         ];
         let is_there = |(_, range): &(&'static str, Range)| range.most > 0.0;

@@ -12,7 +12,7 @@ use crate::cli::{text, usage};
 
 #[derive(Args)]
 pub struct Inputs {
-    /// An input; VALUE may be `@FILE`, or `-` for standard input (repeat)
+    /// An input; VALUE can be `@FILE`, or `-` for standard input (repeatable)
     #[arg(long = "input", value_name = "NAME=VALUE")]
     inputs: Vec<String>,
 }
@@ -47,7 +47,7 @@ impl Inputs {
     pub fn read(&self, known: &Types) -> Result<Value, ApiError> {
         let is_read = |written: &&String| written.ends_with("=-");
         if self.inputs.iter().filter(is_read).count() > 1 {
-            return Err(usage("only one --input can be read from standard input"));
+            return Err(usage("only one --input can come from standard input"));
         }
         let mut inputs = Map::new();
         for written in &self.inputs {
@@ -67,9 +67,7 @@ impl Inputs {
 
 fn content(name: &str, file: &Path) -> Result<String, ApiError> {
     let read = std::fs::read_to_string(file);
-    read.map_err(|error| {
-        usage(format!("--input {name}: {} cannot be read: {error}", file.display()))
-    })
+    read.map_err(|error| usage(format!("--input {name}: cannot read {}: {error}", file.display())))
 }
 
 /// What was typed, as its type: a text is a text, all else is JSON where it can be, and a
@@ -89,7 +87,7 @@ fn typed(written: String, takes: Option<Type>) -> Value {
 }
 
 fn pair<'a>(flag: &str, written: &'a str) -> Result<(&'a str, &'a str), ApiError> {
-    let wrong = || usage(format!("{flag} is written NAME=VALUE, not {written:?}"));
+    let wrong = || usage(format!("{flag} must be NAME=VALUE, not {written:?}"));
     let (name, value) = written.split_once('=').ok_or_else(wrong)?;
     if name.trim().is_empty() { Err(wrong()) } else { Ok((name.trim(), value)) }
 }

@@ -15,23 +15,23 @@ const MARK: &str = "# yaml-language-server: $schema=workflow.schema.json\n";
 
 #[derive(Args)]
 pub struct New {
-    /// What it is called; it is written to NAME.yaml
+    /// Its name; written to NAME.yaml
     #[arg(value_name = "NAME")]
     name: String,
-    /// Begin from one of the examples
+    /// Start from an example
     #[arg(long, value_enum, value_name = "EXAMPLE")]
     from: Option<Example>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Example {
-    /// Specialists decide a question on a whiteboard; the record has its dissent
+    /// Specialists decide a question on a whiteboard; the record includes dissent
     Adr,
-    /// A change is reviewed from several sides, and the outcome written to a file
+    /// A change is reviewed from several angles, and the outcome is written to a file
     ReviewADiff,
     /// A board advises, and a person approves
     PanelThenPerson,
-    /// Every week a council talks for a day, and minutes are written
+    /// Every week a council talks for a day, and the minutes are written up
     WeeklyCouncil,
 }
 
@@ -86,7 +86,7 @@ impl New {
             write(Path::new(SCHEMA), &(schema + "\n"))?;
         }
         let file = file.display();
-        terminal::say(&format!("Written: {file}"));
+        terminal::say(&format!("Written to {file}"));
         for (command, more) in [("check", ""), ("test", ""), ("run", needed.as_str())] {
             terminal::note(&format!("  → plenary workflow {command} {file}{more}"));
         }
@@ -99,7 +99,7 @@ fn write(file: &Path, text: &str) -> Result<(), ApiError> {
     let created = std::fs::File::create_new(file);
     let written =
         created.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| usage(format!("{} cannot be written: {error}", file.display())))
+    written.map_err(|error| usage(format!("cannot write {}: {error}", file.display())))
 }
 
 #[cfg(test)]

@@ -22,24 +22,24 @@ const COMMAND: &str = "plenary workflow run";
 
 #[derive(Args)]
 pub struct Run {
-    /// A file, `-` for standard input, or the name of a stored workflow
+    /// A file, `-` for standard input, or the name of a saved workflow
     #[arg(value_name = "FILE|NAME")]
     workflow: String,
     #[command(flatten)]
     inputs: Inputs,
-    /// Who starts it, by the name that approvals know
+    /// Your name, as approvals know it
     #[arg(long = "as", value_name = "NAME")]
     starter: Option<String>,
-    /// A version of a stored workflow; the newest by default
+    /// A version of the saved workflow; the newest by default
     #[arg(long, value_name = "NUMBER")]
     version: Option<u32>,
-    /// Only estimate what it would take; run nothing
+    /// Only show the estimate; run nothing
     #[arg(long, conflicts_with_all = ["detach", "starter", "version"])]
     dry: bool,
-    /// Only start it: a server, or the next command that keeps running, continues it
+    /// Only start it; a server, or the next command that keeps running, continues it
     #[arg(long)]
     detach: bool,
-    /// Print the run as JSON when it has ended, and nothing else
+    /// Print only the run, as JSON, when it ends
     #[arg(long)]
     json: bool,
 }
@@ -48,10 +48,10 @@ pub struct Run {
 pub struct Status {
     #[command(flatten)]
     which: Any,
-    /// Go on until it has ended
+    /// Follow it until it ends
     #[arg(long)]
     follow: bool,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -60,25 +60,25 @@ pub struct Status {
 pub struct Approve {
     #[command(flatten)]
     which: Which,
-    /// The step, as `status` names it; its id is enough where only one waits
+    /// The step, as `status` names it; its id is enough if only one is waiting
     #[arg(value_name = "STEP")]
     step: String,
-    /// Who decides
+    /// Your name, as the step knows it
     #[arg(long = "as", value_name = "NAME")]
     by: Option<String>,
-    /// Reject it, or ask for changes; both need --reason
+    /// Approve, reject or ask for changes; the last two need --reason
     #[arg(long, value_enum, default_value = "approved")]
     decision: Choice,
     /// Why
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// What the step asks to be filled in (repeat)
+    /// A field that the step asks for (repeatable)
     #[arg(long = "field", value_name = "NAME=VALUE")]
     fields: Vec<String>,
-    /// The token of whoever decides, where you are not the operator of the server
+    /// The token of the person who decides, if you are not the operator of the server
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Print the run as JSON, and nothing else
+    /// Print only the run, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -102,13 +102,13 @@ impl Choice {
 
 #[derive(Args)]
 pub struct Signal {
-    /// What the signal is called
+    /// The signal's name
     #[arg(value_name = "NAME")]
     name: String,
-    /// What waits compare
+    /// Fields that the waiting steps compare
     #[arg(value_name = "KEY=VALUE")]
     fields: Vec<String>,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -120,7 +120,7 @@ pub struct Cancel {
     /// Why, for the record
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// Print the run as JSON, and nothing else
+    /// Print only the run, as JSON
     #[arg(long)]
     json: bool,
 }
@@ -129,21 +129,21 @@ pub struct Cancel {
 pub struct Fork {
     #[command(flatten)]
     which: Which,
-    /// The step from which on the new run is its own
+    /// The first step to run again
     #[arg(long, value_name = "STEP")]
     from: String,
     #[command(flatten)]
     inputs: Inputs,
-    /// Another file in place of the run's own
+    /// Use this file in place of the run's own
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Who starts it, by the name that approvals know
+    /// Your name, as approvals know it
     #[arg(long = "as", value_name = "NAME")]
     starter: Option<String>,
-    /// Only start it: a server, or the next command that keeps running, continues it
+    /// Only start it; a server, or the next command that keeps running, continues it
     #[arg(long)]
     detach: bool,
-    /// Print the run as JSON when it has ended, and nothing else
+    /// Print only the run, as JSON, when it ends
     #[arg(long)]
     json: bool,
 }
@@ -152,7 +152,7 @@ pub struct Fork {
 pub struct Seats {
     #[command(flatten)]
     which: Which,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
@@ -205,7 +205,7 @@ impl Run {
         let (inputs, starter) = (self.inputs.read(&types)?, json!(self.starter));
         let begun: Value = match what {
             What::File { .. } if self.version.is_some() => {
-                return Err(usage("--version is for stored workflows, not for files"));
+                return Err(usage("--version is for saved workflows, not for files"));
             }
             What::File { source, .. } => {
                 let source = source.clone().into();
@@ -279,7 +279,7 @@ async fn go_on(
 fn goes_on(id: &str) {
     let id = clean(id);
     let id = short(&id);
-    terminal::note(&format!("  → plenary workflow status {id} --follow   follows it"));
+    terminal::note(&format!("  → plenary workflow status {id} --follow"));
 }
 
 impl Status {
@@ -386,7 +386,7 @@ impl Signal {
             let list = |field: &str| sent[field].as_array().cloned().unwrap_or_default();
             let (matched, nearly) = (list("matched"), list("nearly"));
             terminal::say(&match matched.len() {
-                0 => "Sent. Nobody waits for it now.".to_owned(),
+                0 => "Sent. No step is waiting for it.".to_owned(),
                 1 => "Sent. 1 step continues:".to_owned(),
                 many => format!("Sent. {many} steps continue:"),
             });
@@ -397,7 +397,10 @@ impl Signal {
                 let differs = one["differs"].as_array().into_iter().flatten();
                 let differs: Vec<&str> = differs.filter_map(Value::as_str).collect();
                 let differs = clean(&differs.join(", "));
-                terminal::note(&format!("  {} waits for another {differs}", waiting(&one)));
+                terminal::note(&format!(
+                    "  {} is waiting for a different {differs}",
+                    waiting(&one)
+                ));
             }
             Ok(exit::DONE)
         })
@@ -485,7 +488,7 @@ impl Seats {
                 terminal::say(&format!("{}  {}", text("person"), text("seatToken")));
             }
             if tokens.is_empty() {
-                terminal::note("Nobody is asked to decide now.");
+                terminal::note("No one is being asked to decide.");
             }
             Ok(exit::DONE)
         })
@@ -496,7 +499,7 @@ impl Seats {
 /// Lists runs, newest first.
 pub async fn list(config: Config, listing: Listing) -> Result<u8, ApiError> {
     with(&config, async |api| {
-        let empty = "There are no runs yet. Begin one: plenary workflow run FILE";
+        let empty = "No runs yet. Start one: plenary workflow run FILE";
         listing.clone().run(api, Some("workflow"), empty).await
     })
     .await

@@ -26,34 +26,34 @@ pub struct Store {
     /// YAML or JSON; `-` reads standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 pub struct List {
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 pub struct Show {
-    /// The name of a stored workflow
+    /// The name of a saved workflow
     #[arg(value_name = "NAME")]
     name: String,
-    /// Print the file as it was stored, and nothing else
+    /// Print only the file, as it was saved
     #[arg(long, conflicts_with = "json")]
     source: bool,
-    /// Print JSON, and nothing else
+    /// Print only JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Args)]
 pub struct Remove {
-    /// The name of a stored workflow
+    /// The name of a saved workflow
     #[arg(value_name = "NAME")]
     name: String,
     /// Remove it without asking
@@ -134,9 +134,9 @@ impl Store {
             }
             let stored: Stored = parsed(whole)?;
             let name = clean(&stored.name);
-            terminal::say(&format!("Stored: {name}, version {}", stored.version));
+            terminal::say(&format!("Saved {name}, version {}", stored.version));
             if let Some(next) = &stored.next_at {
-                terminal::say(&format!("Next run: {}, while a server runs", utc(next)));
+                terminal::say(&format!("Next run: {}, if a server is running", utc(next)));
             }
             terminal::note(&format!("  → {}", stored.command()));
             Ok(exit::DONE)
@@ -158,7 +158,7 @@ impl List {
                 terminal::say(stored.line().trim_end());
             }
             if all.is_empty() {
-                terminal::note("No workflows are stored. Store one: plenary workflow store FILE");
+                terminal::note("No saved workflows. Save one: plenary workflow store FILE");
             }
             Ok(exit::DONE)
         })
@@ -190,11 +190,11 @@ impl Remove {
             let path = format!("/api/workflows/{}", encode(&self.name));
             let stored: Stored = parsed(api.get(&path).await?)?;
             if !self.yes && !stored.may_be_removed()? {
-                terminal::note("Not removed; nothing was changed.");
+                terminal::note("Nothing was removed.");
                 return Ok(exit::FAILED);
             }
             api.delete(&path).await?;
-            terminal::say("Removed. Runs already started continue.");
+            terminal::say("Removed. Its runs continue.");
             Ok(exit::DONE)
         })
         .await
@@ -238,12 +238,11 @@ impl Stored {
 
     fn may_be_removed(&self) -> Result<bool, ApiError> {
         let question = format!(
-            "Remove the workflow {:?} (version {})? Nothing starts it again; runs already \
-             started continue.",
+            "Remove the workflow {:?} (version {})? Nothing starts it any more; its runs continue.",
             clean(&self.name),
             self.version
         );
-        agreed(&question, "remove it", "`plenary workflow show` it, then add --yes.")
+        agreed(&question, "remove it", "Check it with `plenary workflow show`, then add --yes.")
     }
 }
 
@@ -253,7 +252,7 @@ impl Whole {
         let ink = Ink::of(&std::io::stdout());
         let (at, by) = (utc(&stored.stored_at), clean(&stored.stored_by));
         let name = ink.bold(&clean(&stored.name));
-        terminal::say_styled(&format!("{name}  version {}, stored {at} by {by}", stored.version));
+        terminal::say_styled(&format!("{name}  version {}, saved {at} by {by}", stored.version));
         if !stored.description.is_empty() {
             terminal::say(&stored.description);
         }
@@ -283,8 +282,8 @@ impl Input {
     fn line(&self) -> String {
         let Input { name, takes, description, default, required } = self;
         let usual = match default {
-            Some(default) => format!(", {} unless given", line(&default.to_string(), DEFAULT)),
-            None if *required => ", needed".to_owned(),
+            Some(default) => format!(", default {}", line(&default.to_string(), DEFAULT)),
+            None if *required => ", required".to_owned(),
             None => String::new(),
         };
         let about = if description.is_empty() { String::new() } else { format!(": {description}") };
@@ -312,6 +311,6 @@ fn utc(time: &str) -> String {
 
 fn parsed<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ApiError> {
     serde_json::from_value(value).map_err(|error| {
-        ApiError::new("unexpected", format!("the server's answer cannot be read: {error}"))
+        ApiError::new("unexpected", format!("cannot read the server's response: {error}"))
     })
 }

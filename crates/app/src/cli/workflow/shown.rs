@@ -1,7 +1,5 @@
 //! A run as it is shown, and followed to its end.
 
-use std::io::IsTerminal;
-
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -132,7 +130,7 @@ pub async fn follow(
     let path = address(id);
     let mut told = Told { said: vec![] };
     let mut live = LiveBlock::default();
-    let is_drawn = telling == Telling::Words && std::io::stderr().is_terminal();
+    let is_drawn = telling == Telling::Words && terminal::redraws(&std::io::stderr());
     let mut seen = String::new();
     loop {
         let whole: Value = way.carry_out(async |api| api.get(&path).await).await?;
@@ -165,8 +163,8 @@ pub async fn follow(
                 live.clear();
                 let id = short(id);
                 terminal::note(&format!(
-                    "The run is kept. Go on:  plenary workflow status {id} --follow\n\
-                     Cancel it:               plenary workflow cancel {id}"
+                    "The run is kept. Follow it:  plenary workflow status {id} --follow\nCancel \
+                     it:                  plenary workflow cancel {id}"
                 ));
                 return Ok(exit::INTERRUPTED);
             }
@@ -193,7 +191,7 @@ pub fn stands(whole: Value, json: bool) -> Result<(), ApiError> {
     if let Some(version) = run.newer_version {
         let name = clean(&run.workflow);
         terminal::say(&format!(
-            "  Version {version} of {name} is stored; this run keeps to its own."
+            "  There is a newer version of {name}: {version}. This run keeps its own."
         ));
     }
     terminal::say(&format!("{}{}{}", run.status, run.took(), run.why()));
@@ -211,7 +209,7 @@ pub fn stands(whole: Value, json: bool) -> Result<(), ApiError> {
 
 fn parsed(run: Value) -> Result<Run, ApiError> {
     serde_json::from_value(run).map_err(|error| {
-        ApiError::new("unexpected", format!("the server's answer cannot be read: {error}"))
+        ApiError::new("unexpected", format!("cannot read the server's response: {error}"))
     })
 }
 
@@ -228,8 +226,8 @@ impl Told {
             self.said.push(String::new());
             match run.steps.iter().filter(|step| run.has_copied(step)).count() {
                 0 => {}
-                1 => terminal::note("  1 step is taken over"),
-                many => terminal::note(&format!("  {many} steps are taken over")),
+                1 => terminal::note("  1 step reused"),
+                many => terminal::note(&format!("  {many} steps reused")),
             }
         }
         let is_told = |step: &&Step| step.is_told() && !run.has_copied(step);
@@ -256,7 +254,7 @@ impl Told {
 impl Run {
     fn headline(&self, ink: Ink) -> String {
         let forked = self.forked_from.as_ref().map(|from| {
-            format!(" (goes on from {} of {})", clean(&from.step), short(&clean(&from.run)))
+            format!(" (forked from {} of {})", clean(&from.step), short(&clean(&from.run)))
         });
         let (title, id) = (ink.bold(&clean(&self.title)), ink.dim(&clean(&self.id)));
         format!("{title}  {id}{}", forked.unwrap_or_default())
@@ -354,14 +352,14 @@ impl Step {
             };
             let who = who.join(", ");
             return clean(&format!(
-                ": waits for {need}{who}{}{decided}",
+                ": waiting for {need}{who}{}{decided}",
                 until.unwrap_or_default()
             ));
         }
         let until = self.input["until"].as_str().map(|until| format!(" until {}", minute(until)));
         let until = until.unwrap_or_default();
         match self.kind.as_str() {
-            "wait" => clean(&format!(": waits for {}{until}", self.signals())),
+            "wait" => clean(&format!(": waiting for {}{until}", self.signals())),
             "sleep" => format!(": sleeps{until}"),
             _ => String::new(),
         }
@@ -438,7 +436,7 @@ pub fn minute(time: &str) -> String {
     clean(time).get(..16).unwrap_or(time).replace('T', " ")
 }
 
-/// What came of it.
+/// The outcome.
 fn ended(run: &Run) {
     let ink = Ink::of(&std::io::stderr());
     let word = match run.status.as_str() {
@@ -453,7 +451,7 @@ fn ended(run: &Run) {
     let failed = run.steps.iter().find(|step| step.status == "failed");
     if let Some(failed) = failed.filter(|_| run.status == "failed") {
         let (id, top) = (short(&run.id), clean(failed.top()));
-        terminal::note(&format!("  → plenary workflow fork {id} --from {top}   tries it again"));
+        terminal::note(&format!("  → plenary workflow fork {id} --from {top}"));
     }
 }
 

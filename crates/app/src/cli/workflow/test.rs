@@ -16,7 +16,7 @@ pub fn test(file: &Path, json: bool) -> Result<u8, ApiError> {
     let name = file.display().to_string();
     let rehearsed = workflow::rehearse(&text);
     if rehearsed.as_ref().is_ok_and(Vec::is_empty) {
-        return Err(usage(format!("{name} has nothing to try out: it has no `cases`")));
+        return Err(usage(format!("{name} has no `cases` to test")));
     }
     let holds = rehearsed.as_ref().is_ok_and(|cases| cases.iter().all(Rehearsed::holds));
     match rehearsed {
@@ -57,7 +57,7 @@ fn differs(file: &str, text: &str, fault: &Fault) {
     if add.is_empty() {
         return terminal::say(&marked(text, *line, *column));
     }
-    terminal::say("    The case could say:");
+    terminal::say("    Add to the case:");
     add.iter().for_each(|line| terminal::say(&format!("      {line}")));
 }
 

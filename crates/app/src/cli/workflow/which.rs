@@ -20,7 +20,7 @@ pub struct Which {
 /// A run that may be named.
 #[derive(Args)]
 pub struct Any {
-    /// The run's id or its last eight characters; the last run when absent
+    /// The run's id or its last eight characters; the last run by default
     #[arg(value_name = "RUN")]
     id: Option<String>,
 }
@@ -59,7 +59,7 @@ async fn find(api: &Api, written: &str) -> Result<String, ApiError> {
     }
     let rows: Vec<Row> = api.get("/api/runs?limit=200").await?;
     if rows.is_empty() {
-        return Err(usage("there are no runs yet; begin one: plenary workflow run FILE"));
+        return Err(usage("there are no runs yet; start one: plenary workflow run FILE"));
     }
     let is_meant = |row: &&Row| {
         !wanted.is_empty() && (row.id.ends_with(&wanted) || row.id.starts_with(&wanted))
@@ -70,8 +70,10 @@ async fn find(api: &Api, written: &str) -> Result<String, ApiError> {
     };
     match found.as_slice() {
         [one] => Ok(one.id.clone()),
-        [] => Err(usage(format!("there is no run {written:?}; see plenary workflow runs"))),
-        _ => Err(usage(format!("{written:?} fits several runs; give more of the id"))),
+        [] => Err(usage(format!(
+            "there is no run {written:?}; list them with `plenary workflow runs`"
+        ))),
+        _ => Err(usage(format!("{written:?} matches several runs; type more of the id"))),
     }
 }
 

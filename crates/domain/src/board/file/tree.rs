@@ -49,7 +49,7 @@ impl Node {
             Data::Nothing => "nothing",
             Data::Bool(_) => "true or false",
             Data::Whole(_) | Data::Number(_) => "a number",
-            Data::Text(_) => "a text",
+            Data::Text(_) => "a string",
             Data::Date => "a date",
             Data::List(_) => "a list",
             Data::Map(_) => "a table",

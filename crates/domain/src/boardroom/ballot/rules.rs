@@ -15,8 +15,7 @@ use crate::limits;
 use crate::reject::{Reject, Wrong, settled};
 use crate::spoken;
 
-pub const VOTING: &str =
-    "The advisors are voting on the synthesis; stop the ballot or wait for it.";
+pub const VOTING: &str = "The advisors are voting on the verdict; stop the vote or wait for it.";
 
 impl Paper {
     /// The call that brings this advisor's votes.
@@ -83,7 +82,7 @@ impl State {
         }
         let number = synthesis.number;
         if self.ledger.is_time_over() {
-            let reason = "The time that the board may take was over.".to_owned();
+            let reason = "The board's time ran out.".to_owned();
             return Some(Event::BallotSkipped { number, reason });
         }
         Some(match votable(verdict) {
@@ -114,11 +113,11 @@ impl State {
     pub(in crate::boardroom) fn points_to_vote_on(
         &self,
     ) -> Result<(&Synthesis, (Vec<Point>, u32)), &'static str> {
-        let early = "The board is put to the vote when it is closed.";
+        let early = "The board can vote once it is done.";
         let last = self.syntheses.last().filter(|_| self.stage == Stage::Closed);
         let last = last.ok_or(if self.stage == Stage::Balloting { VOTING } else { early })?;
         if last.held().is_some() {
-            return Err("The synthesis has been voted on already.");
+            return Err("The verdict has already been voted on.");
         }
         let written = last.standing.done().ok_or(early)?;
         Ok((last, votable(&written.verdict)?))
@@ -160,13 +159,13 @@ impl State {
     pub(in crate::boardroom) fn cast(&self, seat: SeatId, votes: Vec<Vote>) -> Ruling<Event> {
         let advisor = self.known(seat)?;
         if let Sitter::Model(_) = advisor.seat.sitter {
-            return Err(self.not_now("A model sits there, not a person."));
+            return Err(self.not_now("This seat is a model's, not a person's."));
         }
         let Some((synthesis, held)) = self.balloting() else {
-            return Err(self.not_now("No ballot is being held on this board."));
+            return Err(self.not_now("No vote is in progress on this board."));
         };
         if !self.awaited_voters().contains(&seat) {
-            return Err(self.not_now("No votes are awaited from this seat."));
+            return Err(self.not_now("This seat has not been asked to vote."));
         }
         settled(wrong_votes(held, &votes))?;
         let votes = in_order(votes);
@@ -232,10 +231,10 @@ fn votable(verdict: &Verdict) -> Result<(Vec<Point>, u32), &'static str> {
     match (points.is_empty(), verdict.headings) {
         (false, _) => Ok((points, left_out)),
         (true, Headings::Missing | Headings::NotAsked) => {
-            Err("The synthesis does not have the sections whose points are voted on.")
+            Err("The verdict lacks the sections whose points are voted on.")
         }
         (true, Headings::AsAsked | Headings::Repaired) => {
-            Err("The sections of the synthesis hold no points to vote on.")
+            Err("The verdict has no points to vote on.")
         }
     }
 }
@@ -252,7 +251,7 @@ fn wrong_votes(held: &Held, votes: &[Vote]) -> Vec<Wrong> {
             let problem = format!("there is no such point; they are numbered 1 to {last}");
             wrong.push(Wrong::new(field("point"), problem));
         } else if votes[..place].iter().any(|earlier| earlier.point == vote.point) {
-            wrong.push(Wrong::new(field("point"), "this point has a vote already"));
+            wrong.push(Wrong::new(field("point"), "this point already has a vote"));
         }
         if vote.reason.len() > limits::VOTE_REASON_BYTES {
             let most = limits::VOTE_REASON_BYTES;
@@ -418,7 +417,7 @@ impl State {
             last.number == number && last.ballot.is_none() && last.standing.done().is_some()
         });
         let is_so = self.stage == Stage::Closed && fresh;
-        if is_so { Ok(()) } else { Err("no ballot could follow there") }
+        if is_so { Ok(()) } else { Err("no vote could follow there") }
     }
 
     pub(in crate::boardroom) fn could_begin_ballot(
@@ -436,13 +435,13 @@ impl State {
             || !numbered
             || !points.iter().all(said)
         {
-            return Err("a ballot has points that are numbered 1, 2, 3, …");
+            return Err("the points must be numbered 1, 2, 3, …");
         }
         let basis = self.synthesis(number).map(|s| s.basis.as_slice()).unwrap_or_default();
         let votes = |seat| basis.iter().any(|id| id.seat == seat && self.answer(*id).is_some());
         let all_may = voters.iter().all(|voter| votes(voter.seat));
         if voters.is_empty() || !all_may || !are_different(voters) {
-            return Err("advisors vote that the synthesis is made from, each once");
+            return Err("only advisors the verdict is made from can vote, each once");
         }
         Ok(())
     }
@@ -462,7 +461,7 @@ impl State {
             && !voters.is_empty()
             && voters.iter().all(stopped)
             && are_different(voters);
-        if is_so { Ok(()) } else { Err("this ballot could not be resumed") }
+        if is_so { Ok(()) } else { Err("this vote could not be resumed") }
     }
 
     pub(in crate::boardroom) fn could_vote(
@@ -476,7 +475,7 @@ impl State {
         match paper.filter(|(_, paper)| paper.standing.is_asked()) {
             None => Err("this advisor was not being asked for votes"),
             Some((held, _)) if votes.is_some_and(|votes| !wrong_votes(held, votes).is_empty()) => {
-                Err("votes are on points of the ballot, one on each")
+                Err("votes must be on the points, one each")
             }
             Some(_) => Ok(()),
         }
@@ -489,7 +488,7 @@ impl State {
     ) -> Result<(), &'static str> {
         let paper = self.synthesis(number).and_then(Synthesis::held).and_then(|h| h.paper(seat));
         let is_so = paper.is_some_and(|paper| paper.standing.is_unheard());
-        if is_so { Ok(()) } else { Err("this advisor's ballot had not been stopped") }
+        if is_so { Ok(()) } else { Err("this advisor's vote had not been stopped") }
     }
 
     /// Ballots whose calls ran elsewhere and hand nothing back here.

@@ -7,9 +7,9 @@ use crate::record::{Document, Line, Saying, Words, line};
 /// The ballot on a synthesis; nothing where there is none.
 pub fn write_ballot(out: &mut Document, state: &State, synthesis: &Synthesis) {
     let Some(ballot) = &synthesis.ballot else { return };
-    out.heading(2, line!("Ballot"));
+    out.heading(2, line!("Votes"));
     match ballot {
-        Ballot::Skipped(reason) => out.note(line!("No ballot. {}", Saying(reason))),
+        Ballot::Skipped(reason) => out.note(line!("No votes. {}", Saying(reason))),
         Ballot::Held(held) => {
             write_votes(out, state, held);
             write_notes(out, state, held);
@@ -31,8 +31,8 @@ fn write_votes(out: &mut Document, state: &State, held: &Held) {
     let row = |counted: super::Counted<'_>| {
         let vote = |paper: &Paper| match (&paper.standing, paper.vote_on(counted.point)) {
             (_, Some(vote)) => vote.vote.word(),
-            (PaperStanding::Done(_), None) => "not voted",
-            (PaperStanding::Asked, None) => "awaited",
+            (PaperStanding::Done(_), None) => "no vote",
+            (PaperStanding::Asked, None) => "waiting",
             (PaperStanding::Failed { .. }, None) => "failed",
             (PaperStanding::Stopped { .. }, None) => "stopped",
         };
@@ -47,12 +47,12 @@ fn write_votes(out: &mut Document, state: &State, held: &Held) {
 
 fn write_notes(out: &mut Document, state: &State, held: &Held) {
     if held.left_out > 0 {
-        out.note(line!("{} further points of the synthesis were not voted on.", held.left_out));
+        out.note(line!("{} further points of the verdict were not voted on.", held.left_out));
     }
     for paper in &held.papers {
         if let PaperStanding::Failed { failure, .. } = &paper.standing {
             let name = name(state, paper.seat);
-            out.note(line!("{} has no votes: {}", name, Saying(&failure.message)));
+            out.note(line!("{} did not vote: {}", name, Saying(&failure.message)));
         }
     }
     for paper in &held.papers {

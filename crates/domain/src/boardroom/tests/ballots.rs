@@ -230,15 +230,15 @@ fn a_synthesis_without_points_has_no_ballot_and_says_so() {
     let mut story = to_closed();
     story[2] = answers("synthesis/1#1", &text);
     let (state, log) = told(voting(pair()), story.clone());
-    let reason = "The sections of the synthesis hold no points to vote on.";
+    let reason = "The verdict has no points to vote on.";
     assert_eq!((log.last(), state.status()), (Some(&skipped(reason)), "closed"));
 
     story[2] = answers("synthesis/1#1", "Do it.");
     story.push(answers("synthesis/1#2", "Do it."));
     let (state, log) = told(voting(pair()), story);
-    let reason = "The synthesis does not have the sections whose points are voted on.";
+    let reason = "The verdict lacks the sections whose points are voted on.";
     assert_eq!((log.last(), state.status()), (Some(&skipped(reason)), "closed"));
-    assert!(state.report(false).contains(&format!("*No ballot. {reason}*")));
+    assert!(state.report(false).contains(&format!("*No votes. {reason}*")));
 }
 
 #[test]
@@ -350,13 +350,13 @@ fn another_synthesis_is_voted_on_anew_and_the_old_votes_stay() {
 #[test]
 fn while_the_advisors_vote_nothing_else_begins() {
     let not_now = |message: &str| not_now("balloting", message, &["stop", "export"]);
-    let voting_now = "The advisors are voting on the synthesis; stop the ballot or wait for it.";
+    let voting_now = "The advisors are voting on the verdict; stop the vote or wait for it.";
     for command in [synthesize(), resynthesize(), retry(1)] {
         check_refused(voting(pair()), to_closed(), command, not_now(voting_now));
     }
     let resume = not_now("The board has not been stopped.");
     check_refused(voting(pair()), to_closed(), Command::Own(Own::Resume), resume);
-    let model = not_now("A model sits there, not a person.");
+    let model = not_now("This seat is a model's, not a person's.");
     check_refused(voting(pair()), to_closed(), votes_of(1, votes(ONE)), model);
 }
 
@@ -377,7 +377,7 @@ fn a_board_that_was_closed_without_votes_is_put_to_the_vote_later() {
     assert!(imported(log).is_ok());
 
     let allowed = ["resynthesize", "retry", "followUp", "export"];
-    let once = not_now("closed", "The synthesis has been voted on already.", &allowed);
+    let once = not_now("closed", "The verdict has already been voted on.", &allowed);
     check_refused(pair(), story.clone(), open_ballot(), once);
     // A further synthesis has its own; the board goes on without votes by itself.
     let further = then(story, [resynthesize(), answers("synthesis/2#1", FOUR)]);
@@ -388,13 +388,13 @@ fn a_board_that_was_closed_without_votes_is_put_to_the_vote_later() {
 
 #[test]
 fn there_is_no_later_ballot_before_the_end_nor_on_nothing() {
-    let early = "The board is put to the vote when it is closed.";
+    let early = "The board can vote once it is done.";
     let refused = not_now("answering", early, &["stop", "export"]);
     check_refused(pair(), vec![], open_ballot(), refused);
     let refused = not_now("balloting", super::ballot::VOTING, &["stop", "export"]);
     check_refused(voting(pair()), to_closed(), open_ballot(), refused);
     let prose = [answers("synthesis/1#1", "Do it."), answers("synthesis/1#2", "Do it.")];
-    let none = "The synthesis does not have the sections whose points are voted on.";
+    let none = "The verdict lacks the sections whose points are voted on.";
     let refused = not_now("closed", none, &["resynthesize", "retry", "followUp", "export"]);
     check_refused(pair(), then(to_closed()[..2].to_vec(), prose), open_ballot(), refused);
 }
@@ -430,7 +430,7 @@ fn one_who_does_not_vote_is_passed_over() {
     let story = then(to_closed(), [stop_one(1), hands_back("ballot/1/1#1", "{\"poi")]);
     let log = then(ballot_log(), [halted(1), handed_back(1, 1, "{\"poi")]);
     check(voting(pair()), story, log, ("balloting", &["ballot/1/2#1"]));
-    let twice = not_now("balloting", "This advisor has answered already.", &["stop", "export"]);
+    let twice = not_now("balloting", "This advisor has already answered.", &["stop", "export"]);
     check_refused(voting(pair()), then(to_closed(), [stop_one(1)]), stop_one(1), twice);
 }
 
@@ -452,7 +452,7 @@ fn a_person_votes_and_has_as_long_as_for_the_answer() {
     check(board(), story, then(log.clone(), [by_hand]), ("balloting", &due[..1]));
 
     let story = then(to_persons_ballot(), [elapses(due[1]), answers(due[0], &paper(ONE))]);
-    let late = ballot_failed(1, 2, FailureKind::TimedOut, "No votes came in time.", "");
+    let late = ballot_failed(1, 2, FailureKind::TimedOut, "No votes arrived in time.", "");
     check(board(), story, then(log, [late, cast(1, 1, ONE)]), ("closed", &[]));
 }
 
@@ -464,7 +464,7 @@ fn without_a_deadline_the_board_waits_for_the_person() {
     assert_eq!((state.status(), due_ids(&state)), ("balloting", vec![]));
     assert_eq!(state.allowed(), ["stop", "ballot", "export"]);
     let progress = state.progress();
-    let words = "The synthesis is there; waiting for the votes of Critic (Ada, a person).";
+    let words = "The verdict is ready; waiting for the votes of Critic (Ada, a person).";
     assert_eq!((progress.done, progress.total, progress.message.as_str()), (4, 5, words));
     // No call of a person's can be settled.
     check_refused(board(), story.clone(), answers("ballot/1/2#1", &paper(ONE)), Reject::Stale);
@@ -487,7 +487,7 @@ fn a_persons_votes_are_checked_and_every_wrong_one_is_named() {
     let given = vec![vote(0, ""), vote(2, ""), vote(2, ""), vote(1, &"x".repeat(1_001))];
     let wrong = vec![
         Wrong::new("votes[0].point", "there is no such point; they are numbered 1 to 3"),
-        Wrong::new("votes[2].point", "this point has a vote already"),
+        Wrong::new("votes[2].point", "this point already has a vote"),
         Wrong::new("votes[3].reason", "must have at most 1000 bytes"),
     ];
     let refused = |votes, reject| check_refused(board(), to_persons_ballot(), votes, reject);
@@ -495,13 +495,10 @@ fn a_persons_votes_are_checked_and_every_wrong_one_is_named() {
     let none = vec![Wrong::new("votes", "give at least one vote")];
     refused(votes_of(2, vec![]), Reject::Invalid(none));
     let twice = then(to_persons_ballot(), [votes_of(2, votes(ONE))]);
-    let again = not_now("balloting", "No votes are awaited from this seat.", &["stop", "export"]);
+    let again = not_now("balloting", "This seat has not been asked to vote.", &["stop", "export"]);
     check_refused(board(), twice, votes_of(2, votes(ONE)), again);
-    let early = not_now(
-        "answering",
-        "No ballot is being held on this board.",
-        &["stop", "reply", "export"],
-    );
+    let early =
+        not_now("answering", "No vote is in progress on this board.", &["stop", "reply", "export"]);
     check_refused(board(), vec![], votes_of(2, votes(ONE)), early);
     let unknown =
         Reject::Unknown("This board has no advisor 7; its advisors are numbered 1 to 2.".into());
@@ -541,26 +538,22 @@ fn a_record_with_votes_is_taken_over_and_one_that_does_not_follow_is_refused() {
         "this advisor was not being asked for votes",
     );
     refused(then(half.clone(), [retried(1)]), half.len(), "this advisor could not be asked again");
-    let nobody = "advisors vote that the synthesis is made from, each once";
+    let nobody = "only advisors the verdict is made from can vote, each once";
     refused(with(ballot_began(3, 1, &[])), began, nobody);
     refused(with(ballot_began(3, 1, &[(1, None), (1, None)])), began, nobody);
     refused(with(ballot_began(3, 1, &[(3, None)])), began, nobody);
-    refused(with(ballot_began(3, 2, &[(1, None)])), began, "no ballot could follow there");
-    refused(with(resumed(3, 1, &[(1, None)])), began, "this ballot could not be resumed");
-    refused(with(handed_back(1, 1, "")), began, "this advisor's ballot had not been stopped");
+    refused(with(ballot_began(3, 2, &[(1, None)])), began, "no vote could follow there");
+    refused(with(resumed(3, 1, &[(1, None)])), began, "this vote could not be resumed");
+    refused(with(handed_back(1, 1, "")), began, "this advisor's vote had not been stopped");
     let answering = log[..2].to_vec();
-    refused(then(answering, [ballot_began(3, 1, &[(1, None)])]), 2, "no ballot could follow there");
+    refused(then(answering, [ballot_began(3, 1, &[(1, None)])]), 2, "no vote could follow there");
     let unknown = Event::BallotCast {
         number: 1,
         seat: SeatId(2),
         votes: vec![Vote { point: 4, vote: Choice::Accept, reason: String::new() }],
         answer: None,
     };
-    refused(
-        then(half.clone(), [unknown]),
-        half.len(),
-        "votes are on points of the ballot, one on each",
-    );
+    refused(then(half.clone(), [unknown]), half.len(), "votes must be on the points, one each");
 }
 
 #[test]
@@ -579,9 +572,8 @@ fn the_record_shows_the_votes_as_tables() {
     ];
     let (state, _) = told(voting(board), story);
     insta::assert_snapshot!(state.report(false));
-    assert!(markdown(&state).contains("\n## Ballot\n\n| # | Point | Advocate | Critic 1 |"));
-    let words =
-        "All 4 advisors have answered; the synthesis is there, and 3 of 4 have voted on it.";
+    assert!(markdown(&state).contains("\n## Votes\n\n| # | Point | Advocate | Critic 1 |"));
+    let words = "All 4 advisors have answered; the verdict is ready, and 3 of 4 have voted on it.";
     assert_eq!(state.progress().message, words);
     assert_eq!((state.progress().done, state.progress().total), (9, 9));
 }

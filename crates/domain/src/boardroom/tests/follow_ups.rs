@@ -76,7 +76,7 @@ fn a_question_that_begins_with_names_is_put_to_them_alone() {
         let (_, log) = told(critics.clone(), then(to_closed(), [follow_up(prompt)]));
         assert_eq!(log.last(), Some(&followed_up(4, 2, "Why?", &seats)), "{prompt}");
     }
-    let problem = "no advisor is called @jester here; there are @advocate, @critic";
+    let problem = "there is no advisor @jester here; available: @advocate, @critic";
     let wrong = Reject::Invalid(vec![Wrong::new("prompt", problem)]);
     check_refused(pair(), to_closed(), follow_up("@jester Why?"), wrong);
 }
@@ -98,12 +98,12 @@ fn only_who_is_asked_is_waited_for() {
 
 #[test]
 fn a_further_question_needs_a_board_at_rest_and_something_to_go_on_from() {
-    let early = "The board is not through with its question yet; wait for it or stop it.";
+    let early = "The board is still working on its question; wait for it or stop it.";
     let refused = not_now("answering", early, &["stop", "export"]);
     check_refused(pair(), vec![], follow_up("Why?"), refused);
     let failed =
         vec![fails("advisor/1#1", FailureKind::Idle), fails("advisor/2#1", FailureKind::Idle)];
-    let none = "Nobody has answered yet, so there is nothing to go on from.";
+    let none = "No one has answered yet, so there is nothing to follow up on.";
     let refused = not_now("failed", none, &["resume", "retry", "export"]);
     check_refused(pair(), failed, follow_up("Why?"), refused);
     let blank = Reject::Invalid(vec![Wrong::new("prompt", "must not be empty")]);
@@ -114,7 +114,7 @@ fn a_further_question_needs_a_board_at_rest_and_something_to_go_on_from() {
         story.push(answers(&format!("advisor/2/{round}#1"), "So."));
         story.push(answers(&format!("synthesis/{round}#1"), FOUR));
     }
-    let full = "This board has as many questions or syntheses as it can keep.";
+    let full = "This board has the maximum number of questions or verdicts.";
     let allowed = ["resynthesize", "retry", "openBallot", "export"];
     check_refused(pair(), story, follow_up("And?"), not_now("closed", full, &allowed));
 }
@@ -184,13 +184,13 @@ fn the_record_goes_round_by_round() {
         "# Should we?",
         "# Advocate (m/1)",
         "# Critic (m/2)",
-        "# Synthesis 1 (m/s)",
+        "# Verdict v1 (m/s)",
         "# Question 2",
         "# Advocate (m/1)",
         "# Critic (m/2)",
         "## Earlier answer 1 (m/2)",
-        "# Synthesis 2 (m/s)",
-        "# Synthesis 3 (m/s)",
+        "# Verdict v2 (m/s)",
+        "# Verdict v3 (m/s)",
     ];
     assert_eq!(heads, expected, "{record}");
 }

@@ -136,7 +136,7 @@ fn an_imported_board_says_so_wherever_the_record_is_from() {
         let events = decide(None, command, at(99), nonce(99)).expect("a good record");
         let state = events.iter().fold(None, apply::<State>).expect("a board");
         assert_eq!(state.imported, Some(Imported { from, at: at(99) }));
-        let note = format!("*Imported at {}. Nobody has verified", at(99));
+        let note = format!("*Imported at {}. Not verified", at(99));
         assert!(state.report(true).contains(&note) && state.report(false).starts_with(&note));
         assert_eq!(state.report(true).contains(&uuid::Uuid::nil().to_string()), from.is_some());
         assert!(crate::Room::Boardroom(state.clone()).summary().imported);
@@ -167,7 +167,7 @@ fn a_record_keeps_its_prices_and_says_no_nonsense_of_them() {
         (wild("USD", -1.0), "a price is no amount of money"),
         (wild("<b>", 1.0), "a currency is a word like USD"),
         (Event::Priced(noted(&["nameless"], 1.0)), "a model is named provider/model"),
-        (Event::Priced(Noted::default()), "these prices had been noted already"),
+        (Event::Priced(Noted::default()), "these prices had already been recorded"),
     ] {
         let mut log = log.clone();
         log[1] = event;
@@ -193,7 +193,7 @@ fn a_record_that_does_not_agree_with_itself_is_refused() {
             }
         },
         "events[4]",
-        "the verdict is not what its answer says",
+        "the verdict does not match its answer",
     );
     check_refused(
         |event| {
@@ -202,7 +202,7 @@ fn a_record_that_does_not_agree_with_itself_is_refused() {
             }
         },
         "events[5]",
-        "the points are not those of the synthesis",
+        "the points are not those of the verdict",
     );
     check_refused(
         |event| {
@@ -211,7 +211,7 @@ fn a_record_that_does_not_agree_with_itself_is_refused() {
             }
         },
         "events[6]",
-        "the votes are not what their answer says",
+        "the votes do not match their answer",
     );
     check_refused(
         |event| {
@@ -220,7 +220,7 @@ fn a_record_that_does_not_agree_with_itself_is_refused() {
             }
         },
         "events[6]",
-        "the votes of a model have the answer that they are read from",
+        "the votes of a model must come with its answer",
     );
     check_refused(
         |event| {
@@ -229,7 +229,7 @@ fn a_record_that_does_not_agree_with_itself_is_refused() {
             }
         },
         "events[3]",
-        "a synthesis names everybody as heard or as absent",
+        "a verdict must name everyone as heard or as absent",
     );
 }
 
@@ -263,10 +263,13 @@ fn a_persons_name_shows_all_that_it_holds() {
     board.seats[1].sitter = Sitter::Person { name: "Ada\u{202e}".into(), reply_by: None };
     board.context = vec![ContextFile { name: "notes\u{2028}.md".into(), text: "Tea.".into() }];
     let wrong = vec![
-        Wrong::new("context[0].name", "must not hold U+2028, which ends a line; it is character 6"),
+        Wrong::new(
+            "context[0].name",
+            "must not contain U+2028, which ends a line; it is character 6",
+        ),
         Wrong::new(
             "advisors[1].person",
-            "must not hold U+202E, which turns the direction of the text; it is character 4",
+            "must not contain U+202E, which reverses the direction of text; it is character 4",
         ),
     ];
     let refused = decide(None, Command::Own(Own::Convene(board)), at(0), nonce(0));

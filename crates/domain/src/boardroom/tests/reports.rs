@@ -20,7 +20,7 @@ fn check(board: Convene, story: Vec<Command>, progress: (u32, u32, &str), report
 const FOUR_QUOTED: &str = "## Consensus\n\n> A.\n\n## Points of Agreement\n\n> B.\n\n## Points of Divergence\n\n> C.\n\n## Recommendation\n\n> D.";
 
 fn none_yet(message: &str) -> String {
-    format!("*No synthesis yet. {message}*")
+    format!("*No verdict yet. {message}*")
 }
 
 #[test]
@@ -32,10 +32,10 @@ fn progress_is_told_step_by_step() {
     check(with_person(None), first.clone(), (1, 3, words), &none_yet(words));
     let words = "1 of 2 advisors have answered; waiting for Critic (m/2) until 2027-01-15T08:00:06Z at the latest.";
     check(with_quorum(1, pair()), first.clone(), (1, 3, words), &none_yet(words));
-    let words = "All 2 advisors have answered; m/s writes the synthesis.";
+    let words = "All 2 advisors have answered; m/s is writing the verdict.";
     let both = then(first.clone(), [answers("advisor/2#1", "No.")]);
     check(pair(), both, (2, 3, words), &none_yet(words));
-    let words = "All 2 advisors have answered; the synthesis is there.";
+    let words = "All 2 advisors have answered; the verdict is ready.";
     check(pair(), to_closed(), (3, 3, words), FOUR_QUOTED);
     let words = "1 of 2 advisors have answered; the board was stopped.";
     check(pair(), then(first, [Command::Stop]), (2, 3, words), &none_yet(words));
@@ -48,7 +48,7 @@ fn a_report_says_what_it_had_to_do_without() {
         fails("advisor/2#1", FailureKind::RateLimited),
         answers("synthesis/1#1", FOUR),
     ];
-    let words = "1 of 2 advisors have answered; the synthesis is there.";
+    let words = "1 of 2 advisors have answered; the verdict is ready.";
     let missing = "*From 1 of 2 advisors. Missing: Critic (rate limited).*\n\n";
     check(pair(), story, (3, 3, words), &format!("{missing}{FOUR_QUOTED}"));
     let story = vec![
@@ -61,8 +61,8 @@ fn a_report_says_what_it_had_to_do_without() {
 
 #[test]
 fn while_a_new_synthesis_is_written_the_last_one_stands() {
-    let words = "All 2 advisors have answered; m/s writes the synthesis.";
-    let older = "*This is synthesis 1; a newer one is not there.*\n\n";
+    let words = "All 2 advisors have answered; m/s is writing the verdict.";
+    let older = "*This is verdict v1; there is no newer one.*\n\n";
     check(
         pair(),
         then(to_closed(), [resynthesize()]),
@@ -78,8 +78,8 @@ fn what_can_be_done_is_told_in_sentences() {
     assert_eq!(
         next(vec![]),
         [
-            "Wait until it is over; it goes on by itself.",
-            "Stop it: what has arrived is kept, and no synthesis follows.",
+            "Wait until it is over; it continues on its own.",
+            "Stop it: what has arrived is kept, and no verdict follows.",
             read,
         ]
     );
@@ -87,7 +87,8 @@ fn what_can_be_done_is_told_in_sentences() {
         next(to_closed()),
         [
             read,
-            "Its operator can also: resynthesize, retry, ask a follow-up, put the synthesis to the vote."
+            "Its operator can also: resynthesize, retry, ask a follow-up, let the advisors vote on \
+             the verdict."
         ]
     );
 }

@@ -33,7 +33,7 @@ fn a_person_does_not_see_what_the_others_say_before_the_own_answer() {
     assert!(!tells(&state, 2));
     let seen = state.seen_from(SeatId(2));
     assert_eq!(seen.progress(), state.progress(), "how far the others are is no secret");
-    assert!(markdown(&seen).contains("*Not shown before you have answered.*"));
+    assert!(markdown(&seen).contains("*Hidden until you answer.*"));
     // The seat of a model, and one that is not there, are nobody's.
     for seat in [1, 3, 9] {
         assert_eq!(*state.seen_from(SeatId(seat)), state);

@@ -94,8 +94,11 @@ fn a_person_who_is_not_waited_for_any_longer_has_said_nothing() {
         usage: Usage::default(),
     };
     assert_eq!(state.advisors[1].standing, said);
-    let late =
-        not_now("answering", "No reply is awaited from this seat.", &["stop", "retry", "export"]);
+    let late = not_now(
+        "answering",
+        "This seat has not been asked for a reply.",
+        &["stop", "retry", "export"],
+    );
     check_refused(board, story, reply(2, "Wait."), late);
 }
 
@@ -110,14 +113,14 @@ fn a_stopped_one_can_be_asked_again_while_the_others_answer() {
 fn who_is_not_being_asked_cannot_be_stopped() {
     let story = vec![answers("advisor/1#1", "Yes.")];
     let running = ["stop", "synthesize", "retry", "export"];
-    let answered = not_now("answering", "This advisor has answered already.", &running);
+    let answered = not_now("answering", "This advisor has already answered.", &running);
     check_refused(pair(), story, stop_one(1), answered);
     let idle = |allowed| not_now("answering", "This advisor is not being asked.", allowed);
     check_refused(pair(), vec![stop_one(1)], stop_one(1), idle(&["stop", "retry", "export"]));
     let story = vec![fails("advisor/1#1", FailureKind::Idle)];
     check_refused(pair(), story, stop_one(1), idle(&["stop", "retry", "export"]));
     let closed = ["resynthesize", "retry", "followUp", "openBallot", "export"];
-    let closed = not_now("closed", "This advisor has answered already.", &closed);
+    let closed = not_now("closed", "This advisor has already answered.", &closed);
     check_refused(pair(), to_closed(), stop_one(1), closed);
     let unknown = "This board has no advisor 3; its advisors are numbered 1 to 2.";
     check_refused(pair(), vec![], stop_one(3), Reject::Unknown(unknown.into()));

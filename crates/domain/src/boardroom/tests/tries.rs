@@ -80,7 +80,7 @@ fn one_can_be_picked_and_counts_alone_from_then_on() {
     let imported = Command::Own(Own::Import { from: None, events: log });
     assert!(decide(None, imported, at(99), nonce(99)).is_ok());
     let wrong = |problem: &str| Reject::Invalid(vec![Wrong::new("try", problem)]);
-    let none = wrong("there is no such answer; there are 1, 2, 3");
+    let none = wrong("there is no such answer; available: 1, 2, 3");
     check_refused(thrice(), closed.clone(), pick(1, 4), none);
     check_refused(thrice(), closed, pick(2, 1), wrong("there is only one answer"));
 }

@@ -112,11 +112,11 @@ fn a_name_stays_whose_it_was() {
         check_refused(four(), story.clone(), changes(None, add, &[]), wrong);
     };
     refused(&people(&["ann"]), "\"ann\" was a model here; a person needs another name");
-    let taken = "\"eve\" has posted here by themselves; a member by another name is needed";
+    let taken = "\"eve\" has already posted here; give the member another name";
     refused(&models(&["eve"]), taken);
     refused(&people(&["Eve"]), taken);
     refused(&models(&["CY"]), "differs from the member \"cy\" only in case");
-    refused(&models(&["all"]), "`all` means everybody; nobody may be called that");
+    refused(&models(&["all"]), "`all` means everyone; choose another name");
     // Whoever has posted may become a member, and whoever was one may come back.
     told(four(), then(story.clone(), [changes(None, &people(&["eve", "di"]), &[])]));
     told(four(), then(story, [changes(None, &models(&["ann"]), &[]), post("di", "Hi.")]));
@@ -129,7 +129,7 @@ fn every_wrong_field_of_a_change_is_named() {
     let command = changes(Some(" "), &add, &["nobody", "ann", "ann"]);
     let wrong = invalid(&[
         ("charter", "must not be empty"),
-        ("removeMembers[0]", "no member is called \"nobody\""),
+        ("removeMembers[0]", "there is no member \"nobody\""),
         ("removeMembers[2]", "is named twice"),
         ("addMembers[0].name", AGENT_NAME),
         ("addMembers[0].persona", "is 8193 bytes long; at most 8192 are allowed"),
@@ -137,7 +137,7 @@ fn every_wrong_field_of_a_change_is_named() {
     check_refused(four(), vec![], command, wrong);
     let many: Vec<String> = (0..13).map(|n| format!("b{n}")).collect();
     let many = models(&many.iter().map(String::as_str).collect::<Vec<_>>());
-    let wrong = invalid(&[("addMembers", "a council has at most 16 members")]);
+    let wrong = invalid(&[("addMembers", "a council can have at most 16 members")]);
     check_refused(four(), vec![], changes(None, &many, &[]), wrong);
     told(four(), vec![changes(None, &many, &["bo"])]);
 }
@@ -154,7 +154,7 @@ fn nothing_new_changes_nothing_and_a_closed_council_stays() {
 fn a_council_is_changed_so_often_and_keeps_so_many_names() {
     let charter = |n: usize| changes(Some(&format!("Cup {n}.")), &[], &[]);
     let story: Vec<Command> = (0..limits::COUNCIL_CHANGES).map(charter).collect();
-    let often = "This council was changed as often as it can be.";
+    let often = "This council has been changed the maximum number of times.";
     check_refused(four(), story, charter(1), not_now("open", often, &["post", "close", "export"]));
 
     let name = |n: usize| format!("b{n}");
@@ -163,7 +163,7 @@ fn a_council_is_changed_so_often_and_keeps_so_many_names() {
         changes(None, &models(&[&name(n)]), before)
     };
     let story: Vec<Command> = (0..=limits::COUNCIL_FORMER).map(swap).collect();
-    let many = "This council has had as many members as it can keep.";
+    let many = "This council has had the maximum number of members.";
     let allowed = ["post", "change", "close", "export"];
     check_refused(four(), story, swap(limits::COUNCIL_FORMER + 1), not_now("open", many, &allowed));
 }

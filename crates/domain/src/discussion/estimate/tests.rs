@@ -46,8 +46,8 @@ fn low_ends_after_one_round_and_high_uses_all() {
     assert_eq!(
         estimate.notes,
         [
-            format!("The time is not known: nothing has been measured here for {models}."),
-            format!("The cost is not known: no price is set for {models}."),
+            format!("Time unknown: nothing has been measured here for {models}."),
+            format!("Cost unknown: no price is set for {models}."),
         ]
     );
 }
@@ -76,10 +76,7 @@ fn people_cost_nothing_and_take_their_time() {
     assert_eq!(estimate.seconds, Some(range(0.0, 7.5)));
     assert_eq!(
         estimate.notes,
-        [
-            "The cost is not known: no price is set for test/ann.",
-            "The time that people take is not counted.",
-        ]
+        ["Cost unknown: no price is set for test/ann.", "Time taken by people is not included.",]
     );
 }
 

@@ -40,9 +40,9 @@ fn when_nobody_has_tokens_left_the_conclusion_follows() {
     let held = Held::new(create).picks("ann").says("Tea.").picks("bob").says("Coffee.");
     check(
         &held,
-        "active 2 [synthesis#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n\
-         3 continue bob by parsed\n4 turn 2 bob: Coffee.\n\
-         5 synthesize by rule (The budget has no room for another turn.)",
+        "active 2 [synthesis#1]\n1 continue ann by parsed\n2 turn 1 ann: Tea.\n3 continue bob by \
+         parsed\n4 turn 2 bob: Coffee.\n5 synthesize by rule (The budget does not cover another \
+         turn.)",
     );
     let held = held.says("Both.");
     assert_eq!(held.state.conclusion().map(|c| c.why), Some(Why::Budget));
@@ -53,7 +53,7 @@ fn a_facilitator_without_tokens_lets_them_speak_in_turn() {
     let create =
         Create { facilitator: with_budget("Chair", 800), ..pair(seat("Ann"), seat("Bob")) };
     let held = Held::new(create).picks("ann").says("Tea.").says("Coffee.").says("Cocoa.");
-    let note = "(The facilitator's budget is spent: the next in turn speaks.)";
+    let note = "(The facilitator's budget is spent, so the next in turn speaks.)";
     check(
         &held,
         &format!(
@@ -67,7 +67,7 @@ fn a_facilitator_without_tokens_lets_them_speak_in_turn() {
 
 #[test]
 fn the_budget_of_the_discussion_is_everybodys() {
-    let rule = "synthesize by rule (The budget has no room for another turn.)";
+    let rule = "synthesize by rule (The budget does not cover another turn.)";
     let with = |budget| Create { budget: Some(tokens(budget)), max_rounds: 9, ..draft() };
     // Each call uses 110. A turn needs 737, and the conclusion after it as much and 384 to
     // read the turn: after 7 calls that passes 2,610.
@@ -102,8 +102,8 @@ fn a_budget_lies_within_its_limits() {
 fn a_budget_that_has_no_room_for_a_turn_does_not_start() {
     let context = vec![ContextFile { name: "long.md".into(), text: "x".repeat(8_000) }];
     let create = Create { budget: Some(tokens(2_000)), context, ..draft() };
-    let problem = "The budget of 2,000 tokens has no room for this call: 0 spent or reserved, \
-                   7,187 needed.";
+    let problem = "The budget of 2,000 tokens does not cover this call: 0 spent or reserved, 7,187 \
+                   needed.";
     let wrong = Err(Reject::Invalid(vec![Wrong::new("budget", problem)]));
     assert_eq!(decide(None, Command::Own(Own::Create(Box::new(create))), at(0), nonce()), wrong);
 }

@@ -82,7 +82,7 @@ fn a_conclusion_is_edited_by_somebody_and_the_record_says_who() {
         Command::Own(Own::Edit(Edit { conclusion, ..Edit::default() }))
     };
     let mut held = Held::new(draft());
-    let message = "There is no conclusion yet that could be edited; conclude first.";
+    let message = "There is no conclusion to edit yet; conclude first.";
     refused(&mut held, revise("Tea."), message);
     let mut held = held.told(Command::Own(Own::Conclude)).says("Nothing.");
     assert_eq!(held.tell(revise(" ")), invalid(&[("conclusion", "must not be empty")]));
@@ -102,12 +102,12 @@ fn a_conclusion_is_edited_by_somebody_and_the_record_says_who() {
 fn who_sits_there_stays_once_it_has_started() {
     let mut held = Held::new(draft()).told(rounds(9));
     assert_eq!(held.state.max_rounds, 9);
-    let message = "The facilitator can be changed in a draft only.";
+    let message = "The facilitator can only be changed in a draft.";
     refused(&mut held, Command::Own(Own::ChangeFacilitator(Box::new(seat("Zoe")))), message);
-    let message = "Who takes part can be changed in a draft only.";
+    let message = "Who takes part can only be changed in a draft.";
     refused(&mut held, Command::Own(Own::RemoveParticipant(SeatId("ann".into()))), message);
     let mut held = held.told(Command::Own(Own::Conclude)).says("Nothing.");
-    refused(&mut held, rounds(9), "This discussion is concluded; no more rounds follow.");
+    refused(&mut held, rounds(9), "This discussion has concluded; there are no more rounds.");
 }
 
 #[test]
@@ -155,17 +155,23 @@ fn nobody_sits_twice() {
     };
     let leads = "Chair leads the discussion and cannot take part too";
     assert_eq!(held.tell(add(seat("CHAIR"))), invalid(&[("participant", leads)]));
-    assert_eq!(held.tell(add(seat("Ann"))), invalid(&[("participant", "Ann takes part already")]));
+    assert_eq!(
+        held.tell(add(seat("Ann"))),
+        invalid(&[("participant", "Ann is already taking part")])
+    );
     let mut held = held.told(add(agent("Dan", "critic")));
     let twin = agent("Eli", "critic");
-    assert_eq!(held.tell(add(twin.clone())), invalid(&[("participant", "Dan takes part already")]));
+    assert_eq!(
+        held.tell(add(twin.clone())),
+        invalid(&[("participant", "Dan is already taking part")])
+    );
     let problem = "Dan takes part and cannot lead the discussion too";
     let lead = |seat: Seat| Command::Own(Own::ChangeFacilitator(Box::new(seat)));
     assert_eq!(held.tell(lead(twin)), invalid(&[("facilitator", problem)]));
     let same_name = Seat { id: SeatId("other".into()), ..seat("bob") };
     let problem = "Bob takes part and cannot lead the discussion too";
     assert_eq!(held.tell(lead(same_name)), invalid(&[("facilitator", problem)]));
-    let unknown = Reject::Unknown("Nobody with the id \"eve\" takes part.".into());
+    let unknown = Reject::Unknown("No one with the id \"eve\" takes part.".into());
     assert_eq!(held.tell(Command::Own(Own::RemoveParticipant(SeatId("eve".into())))), Err(unknown));
 }
 
@@ -173,7 +179,7 @@ fn nobody_sits_twice() {
 fn a_draft_that_only_observers_are_left_in_does_not_start() {
     let gone = |id: &str| Command::Own(Own::RemoveParticipant(SeatId(id.into())));
     let mut held = sitting().told(gone("ann")).told(gone("bob"));
-    let problem = "at least one participant who speaks is needed; observers only listen";
+    let problem = "at least one participant must speak; observers only listen";
     let start = Command::Own(Own::Start(Start::default()));
     assert_eq!(held.tell(start), invalid(&[("participants", problem)]));
 }
@@ -235,7 +241,7 @@ fn what_was_never_created_is_not_known() {
     assert_eq!(decide(None, settle, at(0), nonce()), Err(Reject::Stale));
     let mut held = sitting();
     let again = Command::Own(Own::Create(Box::new(draft())));
-    refused(&mut held, again, "This discussion has been created already.");
+    refused(&mut held, again, "This discussion has already been created.");
 }
 
 #[test]

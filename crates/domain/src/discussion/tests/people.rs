@@ -51,13 +51,13 @@ fn a_person_speaks_in_turn() {
 fn only_whose_turn_it_is_can_reply() {
     let mut held = Held::new(with_gus(None)).picks("gus");
     refused(&mut held, reply(Some("ann"), "Tea."), "It is Gus's turn.");
-    let unknown = Reject::Unknown("Nobody here has the id \"eve\".".into());
+    let unknown = Reject::Unknown("No one here has the id \"eve\".".into());
     assert_eq!(held.tell(reply(Some("eve"), "Hi.")), Err(unknown));
-    refused(&mut held, chooses("ann"), "Words are awaited, not a decision: use `reply`.");
+    refused(&mut held, chooses("ann"), "A reply is needed, not a decision: use `reply`.");
     let empty = Reject::Invalid(vec![Wrong::new("text", "must not be empty")]);
     assert_eq!(held.tell(reply(None, " \n")), Err(empty));
     let mut held = held.told(reply(None, "Water."));
-    refused(&mut held, reply(None, "And ice."), "The discussion does not wait for a person now.");
+    refused(&mut held, reply(None, "And ice."), "The discussion is not waiting for a person now.");
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn a_person_who_does_not_come_is_passed_over() {
     let held = held.settled(Outcome::Elapsed);
     check(
         &held,
-        "active 1 [evaluation/1#1]\n1 continue gus by parsed\n\
-         2 turn 1 gus failed: No reply came in time.",
+        "active 1 [evaluation/1#1]\n1 continue gus by parsed\n2 turn 1 gus failed: No reply \
+         arrived in time.",
     );
 }
 
@@ -113,7 +113,7 @@ fn a_person_leads() {
         "active 1 []\n1 continue bob by person\n2 turn 1 bob: Coffee.\n3 synthesize by person",
     );
     let mut held = held;
-    refused(&mut held, chooses("ann"), "Words are awaited, not a decision: use `reply`.");
+    refused(&mut held, chooses("ann"), "A reply is needed, not a decision: use `reply`.");
     let held = held.told(reply(Some("fay"), "Coffee, then."));
     assert_eq!(held.shown().lines().last(), Some("= fay: Coffee, then."));
     assert_eq!(held.state.conclusion().map(|c| c.why), Some(Why::Decided));
@@ -122,9 +122,9 @@ fn a_person_leads() {
 #[test]
 fn a_person_who_leads_is_told_what_is_wrong() {
     let mut held = Held::new(led_by_fay(None));
-    let message = "The one who leads has to decide who speaks next: use `decide`, not `reply`.";
+    let message = "The facilitator must decide who speaks next: use `decide`, not `reply`.";
     refused(&mut held, reply(None, "Ann, please."), message);
-    let early = Wrong::new("decision", "nobody has spoken yet; choose who speaks first");
+    let early = Wrong::new("decision", "no one has spoken yet; choose who speaks first");
     assert_eq!(held.tell(synthesizes()), Err(Reject::Invalid(vec![early])));
     let blank = Command::Own(Own::Decide {
         decision: Choice::Continue,
@@ -133,7 +133,7 @@ fn a_person_who_leads_is_told_what_is_wrong() {
         reasoning: Some("x".repeat(limits::REASONING_BYTES + 1)),
     });
     let wrong = vec![
-        Wrong::new("nextParticipantId", "must be who speaks next: ann, bob"),
+        Wrong::new("nextParticipantId", "must be one of the speakers: ann, bob"),
         Wrong::new("question", "must not be empty"),
         Wrong::new("reasoning", "is 8193 bytes long; at most 8192 are allowed"),
     ];
@@ -144,7 +144,7 @@ fn a_person_who_leads_is_told_what_is_wrong() {
 #[test]
 fn when_who_leads_does_not_come_the_next_in_turn_speaks() {
     let held = Held::new(led_by_fay(Some(5_000))).settled(Outcome::Elapsed).says("Tea.");
-    let note = "The facilitator did not answer: No reply came in time.";
+    let note = "The facilitator did not answer: No reply arrived in time.";
     check(
         &held,
         &format!(

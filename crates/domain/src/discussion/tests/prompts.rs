@@ -118,7 +118,7 @@ fn the_lines_around_quotations_are_taken_off_answers() {
     let held = Held::new(draft()).picks("ann").says(said).picks("bob").says("<<<4f2a end>>>");
     assert_eq!(
         held.shown().lines().filter(|line| line.contains(" turn ")).collect::<Vec<_>>(),
-        ["2 turn 1 ann: Tea.", "4 turn 2 bob failed: The model ended without a word."]
+        ["2 turn 1 ann: Tea.", "4 turn 2 bob failed: The model returned an empty answer."]
     );
 }
 

@@ -87,17 +87,17 @@ fn names_that_look_the_same_are_refused() {
     };
     let refused =
         |field: &str, problem: &str| Err(Reject::Invalid(vec![Wrong::new(field, problem)]));
-    assert_eq!(joins("ANN"), refused("participant", "Ann takes part already"));
-    assert_eq!(joins("Ａnn"), refused("participant", "Ann takes part already"));
+    assert_eq!(joins("ANN"), refused("participant", "Ann is already taking part"));
+    assert_eq!(joins("Ａnn"), refused("participant", "Ann is already taking part"));
     let hidden = Reject::Invalid(vec![
         Wrong::new(
             "participant.name",
-            "must not hold U+200B, which shows nothing; it is character 2",
+            "must not contain U+200B, which is invisible; it is character 2",
         ),
-        Wrong::new("participant", "Ann takes part already"),
+        Wrong::new("participant", "Ann is already taking part"),
     ]);
     assert_eq!(joins("A\u{200b}nn"), Err(hidden));
-    let marks = "must not hold `<` or `>`; there is one at 5";
+    let marks = "must not contain `<` or `>`; there is one at 5";
     assert_eq!(joins("Anne>>>"), refused("participant.name", marks));
     assert_eq!(joins("Anne"), Ok(()));
 }

@@ -12,12 +12,12 @@ fn check(held: &Held, progress: (u32, u32, &str), next: &[&str]) {
     assert_eq!(told, next.iter().copied().chain([read]).collect::<Vec<_>>());
 }
 
-const WAIT: &str = "Wait until it is over; it goes on by itself.";
-const PAUSE: &str = "Pause it after the step under way.";
+const WAIT: &str = "Wait until it is over; it continues on its own.";
+const PAUSE: &str = "Pause it after the current step.";
 const STOP: &str = "Stop it at once; what has arrived is kept, and it can be resumed.";
-const RESUME: &str = "Resume it: it goes on with exactly the step that was due.";
-const CONCLUDE: &str = "Conclude it now, with what has been said.";
-const INTERJECT: &str = "Interject: add a message of your own between the turns.";
+const RESUME: &str = "Resume it with exactly the step that was due.";
+const CONCLUDE: &str = "Conclude it now, from what has been said.";
+const INTERJECT: &str = "Interject: add a remark between turns.";
 
 #[test]
 fn how_far_it_is_and_what_can_be_done() {
@@ -26,11 +26,11 @@ fn how_far_it_is_and_what_can_be_done() {
     check(&held, (0, 4, "The discussion is a draft."), &["Start it.", edit]);
     let held = held.told(Command::Own(Own::Start(Start::default())));
     let runs = [WAIT, PAUSE, STOP, CONCLUDE, INTERJECT];
-    check(&held, (0, 4, "Chair opens the discussion."), &runs);
+    check(&held, (0, 4, "Chair is opening the discussion."), &runs);
     let held = held.picks("ann");
-    check(&held, (0, 4, "Round 1 of at most 3: Ann speaks."), &runs);
+    check(&held, (0, 4, "Round 1 of at most 3: Ann is speaking."), &runs);
     let held = held.says("Tea.");
-    let words = "Round 1 of at most 3 is over: Chair decides how to go on.";
+    let words = "Round 1 of at most 3 is over: Chair is deciding what comes next.";
     check(&held, (1, 4, words), &runs);
     let held = held.told(Command::Own(Own::Pause));
     let words = format!("{words} Then it pauses.");
@@ -42,9 +42,9 @@ fn how_far_it_is_and_what_can_be_done() {
     let words = "Stopped after 1 of at most 3 rounds.";
     check(&held, (1, 4, words), &[RESUME, CONCLUDE, INTERJECT]);
     let held = held.told(Command::Own(Own::Conclude));
-    check(&held, (1, 4, "Chair writes the conclusion."), &[WAIT, PAUSE, STOP]);
+    check(&held, (1, 4, "Chair is writing the conclusion."), &[WAIT, PAUSE, STOP]);
     let held = held.fails();
-    let words = "The model of Ann writes the conclusion in the facilitator's place.";
+    let words = "The model of Ann is writing the conclusion in the facilitator's place.";
     check(&held, (1, 4, words), &[WAIT, PAUSE, STOP]);
     let held = held.says("Tea it is.");
     check(&held, (2, 2, "Concluded after 1 round."), &[]);
@@ -58,10 +58,10 @@ fn who_is_awaited_is_named() {
     let fay = Create { facilitator: person("Fay", Some(60_000)), ..draft() };
     let held = Held::new(fay);
     let words = "Waiting for Fay, a person, until 1970-01-01T00:01:00Z, to open the discussion.";
-    check(&held, (0, 4, words), &["Fay has to decide.", PAUSE, STOP, CONCLUDE, INTERJECT]);
+    check(&held, (0, 4, words), &["Fay must decide.", PAUSE, STOP, CONCLUDE, INTERJECT]);
     let held = held.told(Command::Own(Own::Conclude));
     let words = "Waiting for Fay, a person, until 1970-01-01T00:01:01Z, to conclude.";
-    check(&held, (0, 4, words), &["Fay has to reply.", PAUSE, STOP]);
+    check(&held, (0, 4, words), &["Fay must reply.", PAUSE, STOP]);
     assert_eq!(held.state.report(false), format!("*No conclusion yet. {words}*"));
 }
 

@@ -46,14 +46,14 @@ fn start_in_every_state() {
         Command::Own(Own::Start(Start::default())),
         [
             ("draft", "active 1 [opening#1]"),
-            ("active", "This discussion is under way."),
-            ("concluding", "This discussion is under way."),
-            ("pausing", "This discussion is under way."),
-            ("pausing, concluding", "This discussion is under way."),
-            ("paused", "This discussion has been started; resume it."),
-            ("stopped", "This discussion has been started; resume it."),
-            ("failed", "This discussion has been started; resume it."),
-            ("concluded", "This discussion is concluded."),
+            ("active", "This discussion is running."),
+            ("concluding", "This discussion is running."),
+            ("pausing", "This discussion is running."),
+            ("pausing, concluding", "This discussion is running."),
+            ("paused", "This discussion has already started; resume it."),
+            ("stopped", "This discussion has already started; resume it."),
+            ("failed", "This discussion has already started; resume it."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
 }
@@ -66,12 +66,12 @@ fn pause_in_every_state() {
             ("draft", "This discussion has not been started."),
             ("active", "pausing 1 [turn/1#1]"),
             ("concluding", "pausing 0 [synthesis#1]"),
-            ("pausing", "This discussion is paused already."),
-            ("pausing, concluding", "This discussion is paused already."),
-            ("paused", "This discussion is paused already."),
-            ("stopped", "Nothing is under way that could be paused."),
-            ("failed", "Nothing is under way that could be paused."),
-            ("concluded", "This discussion is concluded."),
+            ("pausing", "This discussion is already paused."),
+            ("pausing, concluding", "This discussion is already paused."),
+            ("paused", "This discussion is already paused."),
+            ("stopped", "There is nothing to pause."),
+            ("failed", "There is nothing to pause."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
 }
@@ -82,14 +82,14 @@ fn resume_in_every_state() {
         Command::Own(Own::Resume),
         [
             ("draft", "This discussion has not been started; start it."),
-            ("active", "This discussion is under way."),
-            ("concluding", "This discussion is under way."),
+            ("active", "This discussion is running."),
+            ("concluding", "This discussion is running."),
             ("pausing", "active 1 [turn/1#1]"),
             ("pausing, concluding", "active 0 [synthesis#1]"),
             ("paused", "active 1 [evaluation/1#1]"),
             ("stopped", "active 1 [turn/1#2]"),
             ("failed", "active 2 [evaluation/2#1]"),
-            ("concluded", "This discussion is concluded."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
 }
@@ -105,9 +105,9 @@ fn stop_in_every_state() {
             ("pausing", "stopped 1 []"),
             ("pausing, concluding", "stopped 0 []"),
             ("paused", "stopped 1 []"),
-            ("stopped", "This discussion is stopped already."),
-            ("failed", "This discussion has failed; nothing runs."),
-            ("concluded", "This discussion is concluded."),
+            ("stopped", "This discussion is already stopped."),
+            ("failed", "This discussion has failed; nothing is running."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
 }
@@ -117,7 +117,7 @@ fn conclude_in_every_state() {
     check_everywhere(
         Command::Own(Own::Conclude),
         [
-            ("draft", "Nothing has been said; start it first."),
+            ("draft", "Nothing has been said yet; start it first."),
             ("active", "active 0 [synthesis#1]"),
             ("concluding", "The conclusion is being written."),
             ("pausing", "active 0 [synthesis#1]"),
@@ -125,7 +125,7 @@ fn conclude_in_every_state() {
             ("paused", "active 1 [synthesis#1]"),
             ("stopped", "active 0 [synthesis#1]"),
             ("failed", "active 2 [synthesis#1]"),
-            ("concluded", "This discussion is concluded."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
 }
@@ -140,14 +140,14 @@ fn a_status_that_is_written_is_the_command_that_leads_there() {
         status(Wanted::Active(Start::default())),
         [
             ("draft", "active 1 [opening#1]"),
-            ("active", "This discussion is under way."),
-            ("concluding", "This discussion is under way."),
+            ("active", "This discussion is running."),
+            ("concluding", "This discussion is running."),
             ("pausing", "active 1 [turn/1#1]"),
             ("pausing, concluding", "active 0 [synthesis#1]"),
             ("paused", "active 1 [evaluation/1#1]"),
             ("stopped", "active 1 [turn/1#2]"),
             ("failed", "active 2 [evaluation/2#1]"),
-            ("concluded", "This discussion is concluded."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
     for (wanted, command) in [(Wanted::Paused, Own::Pause), (Wanted::Concluded, Own::Conclude)] {
@@ -174,7 +174,7 @@ fn what_else_is_written_with_a_status_counts_before_it() {
     let mut held = held.told(Command::Own(Own::Edit(edit(1)))).picks("ann");
     assert_eq!((held.state.name.as_str(), held.state.max_rounds), ("Hot", 1));
     // If the one is refused, the other does not happen.
-    refused(&mut held, Command::Own(Own::Edit(edit(2))), "This discussion is under way.");
+    refused(&mut held, Command::Own(Own::Edit(edit(2))), "This discussion is running.");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn interject_in_every_state() {
             ("paused", "paused 1 []"),
             ("stopped", "stopped 1 []"),
             ("failed", "failed 2 []"),
-            ("concluded", "This discussion is concluded."),
+            ("concluded", "This discussion has concluded."),
         ],
     );
 }
@@ -213,7 +213,7 @@ fn a_stopped_conclusion_is_written_when_it_is_asked_for_whatever_the_rounds_are(
 fn an_interjection_in_the_name_of_a_model_is_refused() {
     let mut held = Held::new(draft());
     let wrong = vec![
-        Wrong::new("by", "a model here is called that; use your own name"),
+        Wrong::new("by", "a model here has this name; use your own"),
         Wrong::new("text", "must not be empty"),
     ];
     let command = Command::Own(Own::Interject { by: " ANN ".into(), text: " ".into() });
@@ -228,7 +228,7 @@ fn interjections_have_a_limit_that_is_said_beforehand() {
         held = held.told(eve(n));
     }
     assert!(!held.state.allowed().contains(&"interject"));
-    let message = "This discussion has as many interjections as it can keep.";
+    let message = "This discussion has the maximum number of interjections.";
     refused(&mut held, eve(0), message);
 }
 

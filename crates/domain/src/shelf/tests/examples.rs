@@ -115,7 +115,7 @@ fn a_run_can_be_of_an_earlier_version() {
         shelf.tell(Command::Store { source: file(&format!("description: v{number}")) }).unwrap();
     }
     assert_eq!(shelf.state.versions().count(), limits::VERSIONS_KEPT);
-    let gone = Reject::Unknown("Version 10 is not kept any more; the newest is 60.".into());
+    let gone = Reject::Unknown("Version 10 is no longer kept; the newest is 60.".into());
     let start = Command::Start {
         run: id(6),
         inputs: map(json!({})),
@@ -196,7 +196,7 @@ fn one_run_at_a_time_for_each_key() {
     shelf.bring("open/1", run);
     shelf.ended(1, "cancelled");
     assert_eq!(shelf.start(12, json!({ "topic": "tea" })), Ok(vec!["triggered"]));
-    let wrong = Wrong::new("inputs.topic", "has to be given");
+    let wrong = Wrong::new("inputs.topic", "is required");
     assert_eq!(shelf.start(14, json!({})), Err(Reject::Invalid(vec![wrong])));
 }
 
@@ -217,7 +217,7 @@ fn there_is_a_limit_to_runs_at_once() {
         shelf.state.take(&event, shelf.at);
         shelf.log.push(event);
     }
-    let full = "2000 runs of this workflow are under way, as many as can be.";
+    let full = "2000 runs of this workflow are in progress, the maximum.";
     assert_eq!(shelf.start(0, json!({})), not_now(full));
     assert_eq!(shelf.tick(0), ["skipped"]);
 }
@@ -358,7 +358,7 @@ fn a_signal_that_cannot_start_a_run_is_taken_too() {
     let came = json!([signal(1, "2026-01-01T00:00:01Z", json!({ "id": "many" }))]);
     assert_eq!(shelf.bring("await/1/0#1", came), ["skipped"]);
     let why = shelf.state.skipped.as_ref().map(|skipped| skipped.why.as_str());
-    assert_eq!(why, Some("`inputs.id` has to be of type integer."));
+    assert_eq!(why, Some("`inputs.id` must be of type integer."));
     assert_eq!(shelf.due(), ["await/1/1#1"]);
 }
 

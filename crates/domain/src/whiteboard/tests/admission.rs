@@ -43,20 +43,20 @@ fn check_uninvited(from: Phase, story: Vec<Command>, command: Command, reject: R
 
 fn to_lead(role: &str) -> Reject {
     Reject::NotInvited(format!(
-        "Whoever joins this board as {role} needs an invitation from fay, who opened it; \
+        "To join this board as {role} you need an invitation from fay, who opened it; \
          specialists need none."
     ))
 }
 
 fn replaced() -> Reject {
-    let message = "This invitation was replaced by a newer one. fay hands it out.";
+    let message = "This invitation was replaced by a newer one. Ask fay for it.";
     Reject::NotInvited(message.into())
 }
 
 fn personal() -> Reject {
     Reject::NotInvited(
-        "The blind phase is over: to join you need a personal invitation. A facilitator or an \
-         operator, such as fay, makes it for your name and role."
+        "The blind phase is over: to join you need a personal invitation. Ask a facilitator or an \
+         operator, such as fay, for one with your name and role."
             .into(),
     )
 }
@@ -103,11 +103,12 @@ fn an_invitation_that_was_made_anew_counts_alone() {
 fn only_the_opener_makes_the_invitation_and_only_in_the_blind_phase() {
     let dot = || registers("dot", Role::Operator, Shown::Invitation(0));
     let reject = forbidden(
-        "fay opened this board and makes its invitation. You may invite somebody by name.",
+        "Only fay, who opened this board, can renew its invitation. You can invite someone by \
+         name.",
     );
     check_uninvited(Phase::Blind, vec![dot()], invites("dot", None), reject);
     let reject = forbidden(
-        "ada is a specialist; a facilitator or an operator has to invite. fay opened this board \
+        "ada is a specialist; only a facilitator or an operator can invite. fay opened this board \
          and is one.",
     );
     check_uninvited(Phase::Blind, vec![], invites("ada", None), reject);
@@ -148,13 +149,13 @@ fn after_the_blind_phase_one_comes_by_name_and_role() {
 #[test]
 fn nobody_is_invited_twice_nor_where_none_is_needed_nor_too_late() {
     let reject = forbidden(
-        "ada is registered as specialist. A role is kept for the whole board: go on with it, or \
-         register under another name.",
+        "ada has already joined as specialist. Roles cannot be changed: keep it, or join under \
+         another name.",
     );
     check_uninvited(Phase::Read, vec![], invites("fay", Some(("ada", Role::Operator))), reject);
     let reject = invalid(&[("agentName", crate::names::AGENT_NAME)]);
     check_uninvited(Phase::Read, vec![], invites("fay", Some(("no one", Role::Operator))), reject);
-    let reject = forbidden("Anybody may register on this board; it needs no invitations.");
+    let reject = forbidden("Anyone can join this board; it needs no invitations.");
     check_refused(Phase::Read, vec![], invites("fay", Some(("eve", Role::Operator))), reject);
     let (state, _) = told(guarded(), joined(Phase::Resolve), vec![]);
     let late = decide(Some(&state), invites("fay", Some(("eve", Role::Operator))), at(1));
@@ -168,7 +169,7 @@ fn nobody_is_invited_twice_nor_where_none_is_needed_nor_too_late() {
 fn so_many_are_invited_by_name() {
     let many = (0..limits::BOARD_INVITED)
         .map(|n| invites("fay", Some((&format!("guest-{n}"), Role::Specialist))));
-    let reject = forbidden("A board keeps 256 invitations by name.");
+    let reject = forbidden("A board can have at most 256 invitations by name.");
     let more = invites("fay", Some(("one-more", Role::Specialist)));
     check_uninvited(Phase::Read, many.collect(), more, reject);
 }
@@ -212,7 +213,7 @@ fn a_token_is_made_anew_in_every_phase_but_the_last() {
         let reject = unknown("There is no agent eve on this board.");
         check_refused(*phase, vec![], renews("eve"), reject);
     }
-    let message = "A token is of no use here any more. An archived board is for reading only.";
+    let message = "Tokens no longer have any use here. An archived board is read-only.";
     let reject = not_now(Phase::Archived, message, &["conflicts"]);
     check_refused(Phase::Archived, vec![], renews("fay"), reject);
 }
@@ -220,7 +221,7 @@ fn a_token_is_made_anew_in_every_phase_but_the_last() {
 #[test]
 fn a_token_is_made_anew_so_many_times() {
     let many = (0..limits::RENEWALS).map(|_| renews("ada"));
-    let reject = forbidden("It has been renewed 1000 times.");
+    let reject = forbidden("It has been renewed 1000 times, the maximum.");
     check_refused(Phase::Blind, many.collect(), renews("ada"), reject);
 }
 

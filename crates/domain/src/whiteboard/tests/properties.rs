@@ -516,7 +516,7 @@ impl Drive {
                     },
                 };
                 let command = settles(&format!("deadline/{}", phase.name()), outcome);
-                (command, told.map(|to| vec![format!("the clock moved to {to}")]))
+                (command, told.map(|to| vec![format!("the deadline moved to {to}")]))
             }
             Step::OpenAgain => (Command::Own(Own::Open(board())), Err("not now")),
         }
@@ -640,7 +640,7 @@ fn gist(event: &Event) -> String {
         Event::Annotated { id, post, by, .. } => format!("{by} annotated {post} with {id}"),
         Event::Voted { post, by, choice, .. } => format!("{by} voted {choice:?} on {post}"),
         Event::Transitioned { to, by, .. } => {
-            let by = by.as_ref().map_or("the clock", |by| by.0.as_str());
+            let by = by.as_ref().map_or("the deadline", |by| by.0.as_str());
             format!("{by} moved to {}", to.name())
         }
     }

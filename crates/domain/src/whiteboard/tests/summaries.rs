@@ -194,7 +194,7 @@ fn advice_says_why_a_phase_has_not_done_its_work() {
     check_readiness(
         Phase::Validate,
         vec![validates("ada", "ben/1", Finding::Inconclusive)],
-        &["nobody has validated ada/1"],
+        &["no one has validated ada/1"],
     );
     let both = vec![
         validates("ada", "ben/1", Finding::Inconclusive),
@@ -205,7 +205,7 @@ fn advice_says_why_a_phase_has_not_done_its_work() {
     check_readiness(
         Phase::Debate,
         debate(),
-        &["ben/a1 of ada/1 is not settled", "nobody has voted on ben/1"],
+        &["ben/a1 of ada/1 is not settled", "no one has voted on ben/1"],
     );
     let told =
         then(debate(), [resolves("ada", "ada/1", "ben/a1"), withdraws("ben", "ben/1", None)]);
@@ -219,6 +219,6 @@ fn advice_says_why_a_phase_has_not_done_its_work() {
 #[test]
 fn a_board_without_a_post_is_not_ready() {
     let (state, _) = told(board(), vec![register("ada", Role::Specialist)], vec![]);
-    let why_not = vec!["ada has not posted yet".into(), "nobody has posted yet".into()];
+    let why_not = vec!["ada has not posted yet".into(), "no one has posted yet".into()];
     assert_eq!(readiness(&state), Readiness { ready: false, why_not });
 }

@@ -45,7 +45,10 @@ impl Foresight<'_> {
                 let name = self.text(with, "name");
                 let name =
                     name.map_or_else(|| "another workflow".into(), |name| format!("`{name}`"));
-                self.note(format!("What {name} takes is not counted; `{}` runs it.", step.id));
+                self.note(format!(
+                    "The cost of {name}, which `{}` runs, is not included.",
+                    step.id
+                ));
                 vec![]
             }
             Act::WhiteboardPost
@@ -72,7 +75,7 @@ impl Foresight<'_> {
         let (name, whom) = kinds.into_iter().find(|(name, _)| with.contains_key(*name))?;
         let found = self.text(with, name).map(whom);
         if found.is_none() {
-            self.note(format!("Who answers `{}` is not known before.", step.id));
+            self.note(format!("Who answers `{}` is not known in advance.", step.id));
         }
         found
     }
@@ -155,8 +158,8 @@ impl Foresight<'_> {
         };
         known.map(|count| same(count as u64)).unwrap_or_else(|| {
             self.note(format!(
-                "How many advisors `{}` has is not known before: {} are counted as typical, {} at \
-                 most.",
+                "The number of advisors in `{}` is not known in advance: {} are assumed as \
+                 typical, {} at most.",
                 step.id, ADVISORS.typical, ADVISORS.most
             ));
             ADVISORS
@@ -169,7 +172,10 @@ impl Foresight<'_> {
             None => u64::from(limits::ROUNDS),
             Some(Some(rounds)) => rounds.as_u64().unwrap_or(u64::from(limits::ROUNDS)),
             Some(None) => {
-                self.note(format!("How many rounds `{}` has is not known before.", step.id));
+                self.note(format!(
+                    "The number of rounds in `{}` is not known in advance.",
+                    step.id
+                ));
                 u64::from(limits::ROUNDS_MOST)
             }
         };

@@ -74,7 +74,7 @@ impl Reader<'_> {
             Some((node, path)) => self.expect(node, &path, of),
             None => {
                 let message =
-                    "a case without `expect` shows nothing; write `expect: { status: done }`";
+                    "a case without `expect` tests nothing; write `expect: { status: done }`";
                 self.problems.error(node.at, path, message);
                 Expect::default()
             }
@@ -102,7 +102,7 @@ impl Reader<'_> {
             Data::Text(text) => Some(text.clone()),
             Data::Number(number) => Some(number.to_string()),
             Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
-                self.wrong(node, path, "a text");
+                self.wrong(node, path, "a string");
                 None
             }
         }
@@ -144,8 +144,8 @@ impl Reader<'_> {
         };
         if parts.len() > 1 && !stands_at(&of.steps, &parts) && !stands_at(&of.finally, &parts) {
             let message = format!(
-                "`{id}` is not at `{name}`; a place is written like `outer/2/{id}`, with the \
-                 number of the item or round"
+                "`{id}` is not at `{name}`; write a place such as `outer/2/{id}`, with the number \
+                 of the item or round"
             );
             self.problems.error(at, path, message);
             return None;
@@ -195,12 +195,12 @@ impl Reader<'_> {
         let id = &step.id;
         let message = match &step.kind {
             Kind::Act { act, with } => return Some((*act, with)),
-            Kind::Set { .. } => format!("`{id}` sets a value and asks nobody"),
-            Kind::Sleep { .. } => format!("`{id}` sleeps; the clock goes on by itself"),
-            Kind::Wait(_) => format!("`{id}` waits for signals; they stand under `signals`"),
-            Kind::Approve(_) => format!("`{id}` is decided by people; see `approvals`"),
+            Kind::Set { .. } => format!("`{id}` sets a value and asks no one"),
+            Kind::Sleep { .. } => format!("`{id}` sleeps; the clock moves on by itself"),
+            Kind::Wait(_) => format!("`{id}` waits for signals; put them under `signals`"),
+            Kind::Approve(_) => format!("`{id}` is decided by people; use `approvals`"),
             Kind::Foreach(_) | Kind::Repeat(_) => {
-                format!("`{id}` asks nobody itself; name a step inside of it")
+                format!("`{id}` asks no one itself; name a step inside it")
             }
         };
         self.problems.error(key.at, path, message);
@@ -260,7 +260,7 @@ impl Reader<'_> {
             self.problems.unknown(key.at, &path, message, &key.name, fields.iter().copied());
         }
         for field in act.spec().open.iter().filter(|field| !entries.has(field)) {
-            let message = format!("`{name}` gives `{field}`; the case has to say what it is");
+            let message = format!("`{name}` gives `{field}`; the case must say what it is");
             self.problems.error(node.at, path, message);
         }
         if let Some((node, path)) = entries.get("outcome") {
@@ -298,7 +298,7 @@ impl Reader<'_> {
                         signal.insert(key.name.clone(), node.json());
                     }
                     Data::Null | Data::List(_) | Data::Map(_) => {
-                        self.wrong(node, &join(&path, &key.name), "a text or a number");
+                        self.wrong(node, &join(&path, &key.name), "a string or a number");
                     }
                 }
             }
@@ -348,7 +348,7 @@ impl Reader<'_> {
                 | Kind::Wait(_)
                 | Kind::Foreach(_)
                 | Kind::Repeat(_) => {
-                    let message = format!("`{step}` is no `approve`: nobody decides there");
+                    let message = format!("`{step}` is not an `approve` step");
                     self.problems.error(node.at, &path, message);
                 }
             }

@@ -77,7 +77,7 @@ impl Reader<'_> {
         let is_act = matches!(kind, Kind::Act { .. });
         if let Some((node, path)) = read("retry").or_else(|| read("timeout")).filter(|_| !is_act) {
             let message = format!(
-                "`{}` is for steps that do something outside; this one takes a `deadline`",
+                "`{}` is for steps that act outside Plenary; use `deadline` here",
                 path.rsplit('.').next().unwrap_or_default()
             );
             self.problems.error(node.at, &path, message);
@@ -121,13 +121,13 @@ impl Reader<'_> {
         let (name, node) = match found.as_slice() {
             [one] => *one,
             [] => {
-                let message = "this step does nothing; say what, for example `ask` or `boardroom`";
+                let message = "this step does nothing; add an action such as `ask` or `boardroom`";
                 self.problems.error(key.at, &entries.path, message);
                 return None;
             }
             [_, second, ..] => {
                 let names: Vec<&str> = found.iter().map(|(name, _)| name.name.as_str()).collect();
-                let message = format!("a step does one thing; this does {}", names.join(" and "));
+                let message = format!("a step can do one thing; this does {}", names.join(" and "));
                 self.problems.error(second.0.at, &entries.path, message);
                 return None;
             }
@@ -224,7 +224,7 @@ impl Reader<'_> {
                 }
                 Data::Text(_) | Data::Number(_) => {}
                 Data::Null | Data::Bool(_) | Data::List(_) | Data::Map(_) => {
-                    self.wrong(node, path, "a text");
+                    self.wrong(node, path, "a string");
                 }
             },
             Takes::Number { least, most } => {
@@ -264,7 +264,7 @@ impl Reader<'_> {
 
     fn wait(&mut self, node: &Node, path: &str, scope: &Scope) -> Option<Kind> {
         if scope.part == Part::Finally {
-            self.problems.error(node.at, path, "`finally` waits for nobody");
+            self.problems.error(node.at, path, "`finally` cannot wait for people or signals");
         }
         let entries = self.known(node, path, &["all", "any", "timeout"])?;
         let (all, (list, path)) = match (entries.get("all"), entries.get("any")) {
@@ -308,7 +308,7 @@ impl Reader<'_> {
             self.problems.error(node.at, path, message);
         }
         for key in given.keys().filter(|key| *key != "signal" && !keys.contains(&key.as_str())) {
-            let message = format!("`{name}` never has `{key}`");
+            let message = format!("`{name}` has no `{key}`");
             self.problems.unknown(node.at, path, message, key, keys.iter().copied());
         }
         let phase = given.get("phase").and_then(Value::as_str).filter(|phase| !is_template(phase));
@@ -320,7 +320,7 @@ impl Reader<'_> {
 
     fn approve(&mut self, node: &Node, path: &str, scope: &Scope) -> Option<Kind> {
         if scope.part == Part::Finally {
-            self.problems.error(node.at, path, "`finally` waits for nobody");
+            self.problems.error(node.at, path, "`finally` cannot wait for people or signals");
         }
         let known =
             ["who", "need", "not_starter", "show", "evidence", "fields", "deadline", "at_deadline"];
@@ -331,7 +331,7 @@ impl Reader<'_> {
                 let is_open = node.text().is_some_and(is_template);
                 let names = who.as_array().filter(|names| !names.is_empty());
                 if !is_open && !names.is_some_and(|names| names.iter().all(Value::is_string)) {
-                    self.problems.error(node.at, &path, "this has to be a list of people");
+                    self.problems.error(node.at, &path, "this must be a list of people");
                 }
                 who
             }
@@ -387,7 +387,7 @@ impl Reader<'_> {
                 steps
             }
             None => {
-                self.problems.error(key.at, &entries.path, "this needs `steps` to go through");
+                self.problems.error(key.at, &entries.path, "this needs `steps`");
                 vec![]
             }
         }
@@ -414,12 +414,12 @@ impl Reader<'_> {
                     }
                     Value::Array(_) => {}
                     _ if is_open => {}
-                    _ => self.wrong(node, &path, "a list, or an expression that comes to one"),
+                    _ => self.wrong(node, &path, "a list, or an expression that evaluates to one"),
                 }
                 items
             }
             None => {
-                self.problems.error(node.at, path, "`foreach` needs `in`: the list to go through");
+                self.problems.error(node.at, path, "`foreach` needs `in`: the list of items");
                 Value::Null
             }
         };
@@ -464,7 +464,11 @@ impl Reader<'_> {
         let until = match fields.get("until") {
             Some((node, path)) => self.condition(node, &path, &asked),
             None => {
-                self.problems.error(node.at, path, "`repeat` needs `until`: when it is over");
+                self.problems.error(
+                    node.at,
+                    path,
+                    "`repeat` needs `until`: the condition that ends it",
+                );
                 None
             }
         };
@@ -472,7 +476,11 @@ impl Reader<'_> {
         let max = match fields.get("max") {
             Some((node, path)) => self.number(node, &path, 1, most),
             None => {
-                self.problems.error(node.at, path, "`repeat` needs `max`: rounds at most");
+                self.problems.error(
+                    node.at,
+                    path,
+                    "`repeat` needs `max`: the maximum number of rounds",
+                );
                 None
             }
         };

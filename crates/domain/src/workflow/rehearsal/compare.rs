@@ -40,7 +40,7 @@ pub(super) fn faults(case: &Case, state: &State) -> Vec<Fault> {
         match outputs.and_then(|outputs| outputs.get(name)) {
             Some(found) => compare(node, found, &path, &mut faults),
             None => {
-                let message = format!("nothing came, expected {}", shown(&node.json()));
+                let message = format!("nothing arrived, expected {}", shown(&node.json()));
                 faults.push(Fault::of(node.at, &path, message));
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn waiting(state: &State) -> Option<String> {
                 Some(format!("`{place}` {why}"))
             }
             ([], _) => None,
-            (people, _) => Some(format!("`{place}` waits for {}", people.join(", "))),
+            (people, _) => Some(format!("`{place}` is waiting for {}", people.join(", "))),
         }
     });
     let waits: Vec<String> = waits.take(5).collect();

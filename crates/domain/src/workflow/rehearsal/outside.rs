@@ -189,11 +189,11 @@ impl<'a> Rehearsal<'a> {
         let (message, key) = match self.replies(place) {
             Some((key, Replies::InTurn(replies))) => {
                 let count = replies.len();
-                let message = format!("needs one more answer; all {count} for `{key}` are taken");
+                let message = format!("needs one more answer; all {count} for `{key}` are used up");
                 (message, &*place.0)
             }
             Some((_, Replies::Always(_))) | None => {
-                (format!("this {act} needs an answer, and the case has none"), place.id())
+                (format!("this {act} needs an answer, but the case has none"), place.id())
             }
         };
         let mut fault = Fault::of(self.case.answers_at, &format!("answers.{place}"), message);

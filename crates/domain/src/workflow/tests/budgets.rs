@@ -109,7 +109,8 @@ fn a_session_waits_for_room_in_the_budget_and_fails_when_none_can_come() {
     assert_eq!((other.status("b"), other.ended()), ("failed", "done"));
     assert_eq!(
         other.why("b"),
-        "The budget has no room for another session: 100 tokens are left, and it needs 1,000 or more."
+        "The budget does not cover another session: 100 tokens are left, and it needs 1,000 or \
+         more."
     );
     // What only waited for room has opened nothing.
     let mut run = Run::begin(&text);

@@ -88,7 +88,7 @@ fn names_are_looked_up_where_they_stand() {
     problem(&steps("  a: { set: '{{ steps }}' }"), "say which step");
     problem(
         &steps("  a: { set: '{{ input.topic }}' }"),
-        "`input` means nothing here; did you mean `inputs`?",
+        "`input` is not available here; did you mean `inputs`?",
     );
     problem(&steps("  a: { set: '{{ steps.a }}' }"), "`a` has no output yet");
     problem(
@@ -103,14 +103,14 @@ fn names_are_looked_up_where_they_stand() {
         &steps(
             "  a:\n    foreach: { in: [1] }\n    steps: { b: { set: 1 } }\n  c: { set: '{{ steps.b }}' }",
         ),
-        "`b` is inside of `a`",
+        "`b` is inside `a`",
     );
-    problem(&steps("  a: { set: '{{ round.number }}' }"), "`round` is not there, outside of");
+    problem(&steps("  a: { set: '{{ round.number }}' }"), "`round` exists only inside");
     problem(&steps("  a: { set: '{{ run.statsu }}' }"), "a run has no `statsu`");
     problem("name: a\ntitle: '{{ steps.a }}'\nsteps: { a: { set: 1 } }", "no step has run yet");
     problem(
         "name: a\nsteps: { a: { set: '{{ steps.b }}' } }\nfinally: { b: { set: 1 } }",
-        "which comes after this",
+        "which runs after this",
     );
     problem(
         &steps(
@@ -131,9 +131,9 @@ fn what_may_be_skipped_is_warned_of() {
     assert_eq!(check(&text("{{ steps.a.text | default('') }}")).problems, []);
     assert_eq!(check(&text("{{ steps.a }}")).problems, []);
     let handler = "  a: { ask: { prompt: x }, on_failure: b }\n  b: { set: '{{ steps.a.text }}' }";
-    problem(&steps(handler), "warning: `a` may have failed, and then it has no `text`");
+    problem(&steps(handler), "warning: `a` may have failed, and then has no `text`");
     let any = "  a: { ask: { prompt: x } }\n  b: { set: '{{ steps.a.text }}', needs: { a: any } }";
-    problem(&steps(any), "warning: `a` may have failed, and then it has no `text`");
+    problem(&steps(any), "warning: `a` may have failed, and then has no `text`");
 }
 
 #[test]
@@ -146,11 +146,14 @@ fn secrets_stay_where_they_are_put_in_unseen() {
     assert_eq!(check(&http("Bearer {{ secrets.HOOK }}", "https://x")).problems, []);
     problem(
         &http("x", "https://{{ secrets.HOOK }}"),
-        "secrets can be named in the headers of `http`",
+        "secrets can only be used in the headers of `http`",
     );
-    problem(&http("{{ inputs.topic }} {{ secrets.HOOK }}", "https://x"), "only be plain words");
-    problem(&http("{{ secrets.HOOK | upper }}", "https://x"), "only be plain words");
-    problem(&steps("  a: { set: '{{ secrets.HOOK }}' }"), "secrets can be named in");
+    problem(
+        &http("{{ inputs.topic }} {{ secrets.HOOK }}", "https://x"),
+        "only be combined with plain words",
+    );
+    problem(&http("{{ secrets.HOOK | upper }}", "https://x"), "only be combined with plain words");
+    problem(&steps("  a: { set: '{{ secrets.HOOK }}' }"), "secrets can only be used in");
     let vote = "  a: { whiteboard.vote: { board: b, as: x, token: '{{ secrets.X }}', post: p, vote: accept } }";
     assert_eq!(check(&steps(vote)).problems, []);
 }
@@ -184,7 +187,7 @@ fn what_may_go_wrong_is_warned_of() {
     );
     assert_eq!(check(&steps(&format!("{two}, needs: [a] }}"))).problems, []);
     let archive = "  a: { whiteboard.archive: { board: b } }\n";
-    problem(&steps(archive), "warning: nothing follows when the votes are tied");
+    problem(&steps(archive), "warning: a tied vote is not handled");
     let follows =
         format!("{archive}  b: {{ set: 1, when: \"{{{{ steps.a.outcome == 'tied' }}}}\" }}");
     assert_eq!(check(&steps(&follows)).problems, []);
@@ -204,7 +207,7 @@ fn every_limit_is_told_and_kept() {
         "there are 257 items; at most 256",
     );
     let rounds = "  a:\n    repeat: { until: '{{ true }}', max: 50 }\n    steps:\n      b:\n        repeat: { until: '{{ true }}', max: 50 }\n        steps: { c: { set: 1 } }";
-    problem(&steps(rounds), "this comes to 2551 steps; a run has 2000 at most");
+    problem(&steps(rounds), "this makes 2551 steps; a run can have at most 2000");
     problem(
         &steps("  a:\n    repeat: { until: '{{ true }}', max: 51 }\n    steps: { b: { set: 1 } }"),
         "a whole number from 1 to 50",
@@ -223,7 +226,7 @@ fn an_alias_bomb_is_a_clear_error() {
         text += &format!("  - &a{level} [*a{before}, *a{before}, *a{before}, *a{before}]\n");
     }
     problem(&text, "the file has more than 20000 values, aliases included");
-    problem("name: &a [*a]", "this alias stands inside of what it means");
+    problem("name: &a [*a]", "this alias refers to itself");
     let mut deep = "name: a\nx:\n  - &a0 [lol]\n".to_owned();
     (1..80).for_each(|level| deep += &format!("  - &a{level} [*a{}]\n", level - 1));
     problem(&deep, "nested deeper than 32 levels");
@@ -253,7 +256,7 @@ fn workflows_that_run_each_other_are_told() {
     let deep: Vec<Definition> =
         (0..8).map(|n| calls(&format!("w{n}"), &format!("w{}", n + 1))).collect();
     let find = |name: &str| deep.iter().find(|one| one.name == name);
-    assert!(shown(&nesting(&deep[0], &find)).contains("deeper than 5 levels"));
+    assert!(shown(&nesting(&deep[0], &find)).contains("more than 5 levels"));
 }
 
 #[test]
@@ -329,13 +332,13 @@ fn triggers_are_checked_as_far_as_they_can_be() {
         "on.cron.zone: there is no time zone `Europe/Berln`; did you mean `Europe/Berlin`",
     );
     problem(&on("cron: { at: '0 9 * * 1', zone: berlin }"), "did you mean `Europe/Berlin`?");
-    problem(&on("cron: { at: '0 9 31 feb *' }"), "on.cron.at: \"0 9 31 feb *\" never comes");
-    problem(&on("signal: { name: '{{ inputs.x }}' }"), "an expression cannot stand here");
+    problem(&on("cron: { at: '0 9 31 feb *' }"), "on.cron.at: \"0 9 31 feb *\" never happens");
+    problem(&on("signal: { name: '{{ inputs.x }}' }"), "an expression is not allowed here");
     problem(&on("signal: { name: built, signal: x }"), "no signal has a field `signal`");
     problem(&on("signal: { name: boardroom-closed }"), "`boardroom-closed` needs `boardroom`");
     let needs = "name: a\ninputs: { topic: string }\non: { cron: { at: '0 9 * * 1' } }\n\
                  steps: { a: { set: 1 } }";
-    problem(needs, "on.cron: warning: no run begins by this: the input `topic` has no `default`");
+    problem(needs, "on.cron: warning: this cannot start a run: the input `topic` has no `default`");
     let early = "name: a\none_per: '{{ run.id }}'\nsteps: { a: { set: 1 } }";
-    problem(early, "one_per: this is worked out before there is a run");
+    problem(early, "one_per: this is evaluated before the run starts");
 }

@@ -96,9 +96,8 @@ fn items_are_counted_where_the_inputs_say_how_many_there_are() {
     check(
         &each("'{{ steps.q.text | lines }}'"),
         "calls 5-257",
-        &[
-            "How many items `a` goes through is not known before: 4 are counted as typical, 256 at most.",
-        ],
+        &["The number of items in `a` is not known in advance: 4 are assumed as typical, 256 at \
+             most."],
     );
 }
 
@@ -129,8 +128,8 @@ fn boards_and_discussions_are_counted_by_who_sits_there() {
     check(&board("board: full-board"), "calls 7, rooms 1", &[]);
     check(&board("board: classic-triad, ballot: true"), "calls 7, rooms 1", &[]);
     check(&board("advisors: [critic, { person: ann }], ballot: true"), "calls 3, rooms 1", &[]);
-    let unknown =
-        "How many advisors `a` has is not known before: 3 are counted as typical, 16 at most.";
+    let unknown = "The number of advisors in `a` is not known in advance: 3 are assumed as typical, 16 at \
+         most.";
     check(&board("board: ours"), "calls 4-17, rooms 1", &[unknown]);
     let talk = |with: &str| steps(&format!("  a: {{ discussion: {{ topic: x, {with} }} }}"));
     check(&talk("with: [ann, ben], rounds: 4"), "calls 6-9, rooms 1", &[]);
@@ -156,7 +155,7 @@ fn who_is_meant_is_told_as_far_as_it_is_known() {
             None
         ]
     );
-    assert_eq!(seen.notes, ["Who answers `u` is not known before."]);
+    assert_eq!(seen.notes, ["Who answers `u` is not known in advance."]);
 }
 
 #[test]
@@ -169,6 +168,6 @@ fn what_cannot_be_counted_is_noted() {
     let seen = seen(&text, json!({}));
     assert_eq!(counts(seen.total), "rooms 1, people 1-16");
     assert_eq!(seen.notes.len(), 5, "{:#?}", seen.notes);
-    assert_eq!(seen.notes[0], "What `other` takes is not counted; `w` runs it.");
-    assert!(seen.notes[4].starts_with("A run has 2000 steps at most"), "{:#?}", seen.notes);
+    assert_eq!(seen.notes[0], "The cost of `other`, which `w` runs, is not included.");
+    assert!(seen.notes[4].starts_with("A run can have at most 2000 steps"), "{:#?}", seen.notes);
 }

@@ -76,7 +76,7 @@ fn of_very_much_that_does_not_hold_the_first_is_told() {
     );
     let told = told(&text);
     assert_eq!(told.lines().count(), 31, "{told}");
-    assert!(told.ends_with("expected 2, found 1; and 470 more do not hold\n"), "{told}");
+    assert!(told.ends_with("expected 2, found 1; and 470 more failed\n"), "{told}");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_run_that_waits_for_ever_is_running() {
     holds(&text("status: running, steps: { sign: running }"));
     let fails = told(&text("status: done"));
     assert!(
-        fails.contains("6:23 status: expected done, found running (`sign` waits for ann)"),
+        fails.contains("6:23 status: expected done, found running (`sign` is waiting for ann)"),
         "{fails}"
     );
 }

@@ -62,7 +62,7 @@ fn a_skipped_need_satisfies_and_a_failed_one_blocks() {
 fn a_condition_is_true_or_false_and_nothing_else() {
     let run = Run::begin(&steps("  a: { set: 1, when: '{{ \"false\" }}' }"));
     assert_eq!(run.ended(), "failed");
-    assert_eq!(run.why("a"), "line 4: when: this has to be true or false, not \"false\"");
+    assert_eq!(run.why("a"), "line 4: when: this must be true or false, not \"false\"");
 }
 
 #[test]
@@ -124,10 +124,7 @@ fn rounds_go_on_until_they_have_come_to_it() {
     assert_eq!(run.output("a")["rounds"].as_array().map(Vec::len), Some(3));
     assert_eq!(Run::begin(&text(2, "go_on")).ended(), "done");
     let run = Run::begin(&text(2, "fail"));
-    assert_eq!(
-        (run.ended(), run.why("a")),
-        ("failed", "not come to an end in 2 rounds".to_owned())
-    );
+    assert_eq!((run.ended(), run.why("a")), ("failed", "not finished in 2 rounds".to_owned()));
 }
 
 #[test]
@@ -291,21 +288,21 @@ fn who_decides_is_told_what_each_answer_leads_to() {
         all.map(|(_, leads)| leads).collect::<Vec<_>>()
     };
     let text = "  a: { approve: { who: [ann] } }\n  b: { set: 1, needs: [a] }\n  c: { set: 1 }";
-    assert_eq!(told(text, "a"), ["`b` can go on", "the run fails", "the run fails"]);
+    assert_eq!(told(text, "a"), ["`b` can start", "the run fails", "the run fails"]);
     let text = "  a: { approve: { who: [ann] }, on_failure: b }\n  b: { set: 1 }";
     assert_eq!(told(text, "a"), ["nothing waits for it", "`b` runs", "`b` runs"]);
     let text = "  a: { approve: { who: [ann] }, on_failure: continue }\n  b: { set: 1, needs: { a: any } }\n  c: { set: 1, needs: [a] }";
-    assert_eq!(told(text, "a"), ["`b`, `c` can go on", "`b` can go on", "`b` can go on"]);
+    assert_eq!(told(text, "a"), ["`b`, `c` can start", "`b` can start", "`b` can start"]);
     let text = "  a:\n    repeat: { until: \"{{ round.s.decision == 'approved' }}\", max: 3 }\n    steps: { s: { approve: { who: [ann] } } }";
     let expected =
-        ["this round or item is done", "this round or item fails", "there is another round"];
+        ["this round or item is done", "this round or item fails", "another round follows"];
     assert_eq!(told(text, "a/1/s"), expected);
 }
 
 #[test]
 fn an_approval_that_nobody_could_give_fails_at_once() {
     let run = Run::begin(&steps("  a: { approve: { who: ['the starter'] } }"));
-    assert!(run.why("a").contains("1 have to approve, and 0 can"), "{}", run.why("a"));
+    assert!(run.why("a").contains("1 must approve, but only 0 can"), "{}", run.why("a"));
 }
 
 #[test]

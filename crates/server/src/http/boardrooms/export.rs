@@ -17,7 +17,8 @@ use crate::error::{Problem, ReadProblems, WriteProblems};
 use crate::http::{MARKDOWN, document, file_stem, json_document, session_id};
 use crate::idempotency::{Change, Key, Path, Query};
 use crate::live;
-use crate::views::{BoardroomView, Reply};
+use crate::views::Reply;
+use crate::views::boardrooms::BoardroomView;
 
 const FORMAT: &str = "plenary.boardroom";
 const FORMAT_VERSION: u32 = 1;

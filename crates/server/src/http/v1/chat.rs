@@ -164,10 +164,10 @@ pub struct Answer {
     refusal: Option<String>,
 }
 
-/// Asks a board as if it were a model: it is convened, or goes on where the messages
+/// Asks a board as if it were a model: it is convened, or continues where the messages
 /// before the last one are a conversation with it, and its verdict is the answer. With
-/// `stream`, what the advisors say comes as `reasoning_content`. Whoever goes away before
-/// the end stops what their request has begun.
+/// `stream`, what the advisors say comes as `reasoning_content`. Disconnecting before
+/// the end stops what the request started.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "v1",
     request_body = Request,
     params(Key, Session),

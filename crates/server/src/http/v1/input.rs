@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 /// A text, or a list of parts.
 #[derive(Deserialize, ToSchema)]
-#[serde(untagged, expecting = "must be a text or a list of parts, each with its type")]
+#[serde(untagged, expecting = "must be a string, or a list of parts with their types")]
 #[schema(as = OpenAiContent)]
 pub enum Content {
     Text(String),
@@ -46,7 +46,7 @@ pub struct File {
 /// Wrong fields, with what is wrong.
 pub type Wrong = Vec<(String, String)>;
 
-const FETCHED: &str = "nothing is fetched: send it along as a data URL (data:…;base64,…)";
+const FETCHED: &str = "links are not fetched: send it as a data URL (data:…;base64,…)";
 
 /// What the messages come to: instructions, and what was said.
 #[derive(Default)]
@@ -72,7 +72,7 @@ impl Heard {
             "user" | "tool" | "function" => Some(Speaker::User),
             other => {
                 let problem = format!(
-                    "{other:?} is no role; there are system, developer, user, assistant and tool"
+                    "{other:?} is not a role; use system, developer, user, assistant or tool"
                 );
                 return wrong.push((format!("{field}.role"), problem));
             }
@@ -107,9 +107,9 @@ impl Heard {
     /// Whether it ends with a question.
     pub fn check(&self, wrong: &mut Wrong, field: &str) {
         let problem = match self.turns.last() {
-            None => "there is no message of a user",
+            None => "there is no user message",
             Some(last) if last.speaker == Speaker::Assistant => {
-                "the last message must be one of the user"
+                "the last message must be from the user"
             }
             Some(last) if last.text.trim().is_empty() && last.files == Files::default() => {
                 "the last message is empty"
@@ -173,7 +173,7 @@ impl Heard {
                 attach(clerk, files, name, &data).await.map_err(|why| ("file", why))?;
                 Ok(None)
             }
-            other => Err(("type", format!("a board takes no part of type {other:?}"))),
+            other => Err(("type", format!("boards do not take parts of type {other:?}"))),
         }
     }
 }
@@ -188,6 +188,6 @@ async fn attach(clerk: &Clerk, files: &mut Files, name: String, url: &str) -> Re
         None if url.contains("://") => return Err(FETCHED.to_owned()),
         None => url,
     };
-    let bytes = attachments::decoded(data).ok_or("is no base64")?;
+    let bytes = attachments::decoded(data).ok_or("is not base64")?;
     attachments::take(clerk, files, name, bytes).await
 }

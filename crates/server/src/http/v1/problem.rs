@@ -82,12 +82,12 @@ impl Fault {
     }
 
     pub fn stopped() -> Self {
-        let message = "The board was stopped before it came to a verdict.".to_owned();
+        let message = "The board was stopped before it reached a verdict.".to_owned();
         Fault::new(StatusCode::CONFLICT, SERVER, "board_stopped", message)
     }
 
     pub fn lost() -> Self {
-        let message = "The board cannot be followed any more.".to_owned();
+        let message = "The connection to the board was lost.".to_owned();
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, SERVER, "internal", message)
     }
 
@@ -201,7 +201,7 @@ pub enum Faults {
     /// There is no such model or session.
     #[response(status = 404)]
     NotFound(FaultBody),
-    /// The body came too slowly.
+    /// The body arrived too slowly.
     #[response(status = 408)]
     TooSlow(FaultBody),
     /// The session cannot go on now, or was stopped.

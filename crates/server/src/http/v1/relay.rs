@@ -199,7 +199,7 @@ impl Relay {
         self.voices = state.asked_now().map(voice).collect();
         if !self.is_sole() {
             let names: Vec<&str> = self.voices.iter().map(|voice| voice.name.as_str()).collect();
-            let text = format!("The board is asked: {}.", names.join(", "));
+            let text = format!("Asking the board: {}.", names.join(", "));
             self.begin_thought(text);
         }
     }
@@ -332,7 +332,7 @@ impl Relay {
                     || failures(state).any(|failure| failure.kind == FailureKind::OutOfBudget);
                 self.end(Err(match is_spent {
                     true => {
-                        let message = "The board's budget was spent before it came to a verdict.";
+                        let message = "The board's budget ran out before it reached a verdict.";
                         Fault::failed(Some(FailureKind::OutOfBudget), message.to_owned())
                     }
                     false => Fault::stopped(),

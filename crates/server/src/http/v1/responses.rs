@@ -38,7 +38,7 @@ pub struct Request {
     /// How to answer.
     instructions: Option<String>,
     stream: Option<bool>,
-    /// The response that this one goes on from: its board is asked.
+    /// The response that this one continues: its board is asked.
     previous_response_id: Option<String>,
     /// Tokens of the verdict, at most.
     max_output_tokens: Option<u32>,
@@ -76,7 +76,7 @@ pub struct Request {
 }
 
 #[derive(Deserialize, ToSchema)]
-#[serde(untagged, expecting = "must be a text or a list of messages")]
+#[serde(untagged, expecting = "must be a string or a list of messages")]
 #[schema(as = OpenAiInput)]
 pub enum Input {
     Text(String),
@@ -110,9 +110,9 @@ pub enum Format {
     },
 }
 
-/// Asks a board as if it were a model: it is convened, or goes on from an earlier response,
+/// Asks a board as if it were a model: it is convened, or continues from an earlier response,
 /// and its verdict is the answer. What the advisors say is the summary of its reasoning,
-/// one part for each. Whoever goes away before the end stops what their request has begun.
+/// one part for each. Disconnecting before the end stops what the request started.
 #[utoipa::path(post, path = "/v1/responses", tag = "v1",
     request_body = Request,
     params(Key, Session),

@@ -30,7 +30,7 @@ pub struct Invitation {
     invitation: String,
 }
 
-/// Invites somebody by name, who may then register in that role, also after the blind
+/// Invites someone by name, who can then register in that role, also after the blind
 /// phase; for facilitators and operators. Without a name: renews the board's invitation,
 /// for whoever opened it, in the blind phase.
 #[utoipa::path(post, path = "/api/whiteboards/{board}/invitations", tag = "whiteboards",

@@ -84,7 +84,7 @@ pub async fn archive(asking: Asking, on: On<BoardClosing>) -> Result<impl IntoRe
     }))
 }
 
-/// A board's record as you may see it: JSON, or Markdown as a decision record (MADR).
+/// A board's record as you see it: JSON, or Markdown as a decision record (MADR).
 #[utoipa::path(get, path = "/api/whiteboards/{board}/export", tag = "whiteboards",
     params(("board" = String, Path, description = "The board's name."), Format, AgentHeader),
     responses(

@@ -68,7 +68,7 @@ impl Sessions {
         let Ok(place) = self.places.take(Standing::Busy, session) else {
             let _ = self.manager.close_session(&id.into()).await;
             return Problem::new(Code::Busy, "Too many MCP sessions are open.")
-                .hint("Close some, or have `serve.mcp_sessions` in plenary.toml raised.")
+                .hint("Close some, or ask for a higher `serve.mcp_sessions` in plenary.toml.")
                 .into_response();
         };
         let used = Arc::new(Use { place, running: Mutex::new(0) });

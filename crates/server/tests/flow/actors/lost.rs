@@ -35,7 +35,7 @@ async fn a_leader_who_lost_the_token_gets_a_new_one_and_archives() {
     let told = by("two").post(&format!("{BOARD}/archive"), json!({})).await;
     refused(&told, 403, "not-your-agent");
     let hint = text(&told.1["error"]["hint"]);
-    assert!(hint.contains("renewed by the operator of this server"), "{hint}");
+    assert!(hint.contains("operator of this server can replace a lost one"), "{hint}");
 
     let renew = format!("{BOARD}/agents/fay/token");
     for other in [by("two"), by("three"), by("two").showing(&old), by("one").as_agent()] {

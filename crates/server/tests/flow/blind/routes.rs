@@ -179,6 +179,7 @@ fn table(world: &World, observer: &Observer<'_>) -> Vec<Entry> {
         ),
         get("GET /api/runs/{id}/export", &formats),
         follow("GET /api/runs/{id}/events", from, "never"),
+        get("GET /api/overview", &[""]),
         list("GET /api/sessions"),
         get("GET /api/sessions/{id}", &["", "?detail=full"]),
         post("PATCH /api/sessions/{id}", vec![json!({ "pinned": false }), json!({ "title": 7 })]),

@@ -72,7 +72,7 @@ async fn it_is_concluded_when_the_budget_has_no_room() {
     let last = &entries.last().unwrap()["decision"];
     assert_eq!(
         (&last["how"], &last["note"]),
-        (&json!("rule"), &json!("The budget has no room for another turn."))
+        (&json!("rule"), &json!("The budget does not cover another turn."))
     );
     assert_eq!((&view["round"], &view["budgetTokens"]), (&json!(1), &json!(2_800)));
     let asked = app.scripted.requests().pop().unwrap();
@@ -134,7 +134,7 @@ async fn an_estimate_knows_what_has_been_measured_and_set() {
     assert_eq!(
         estimate["notes"],
         json!([
-            "The time is not known: nothing has been measured here for ollama/ann, ollama/bob, ollama/lead."
+            "Time unknown: nothing has been measured here for ollama/ann, ollama/bob, ollama/lead."
         ])
     );
     let started = talk.command("start", json!({})).await;
@@ -175,7 +175,7 @@ async fn without_prices_there_is_no_cost() {
         Talk::create(&app, with(ann_and_bob(), json!({ "participants": ada, "start": false })))
             .await;
     let estimate = app.get(&talk.at("estimate")).await.1["data"].clone();
-    assert!(estimate["notes"].to_string().contains("The time that people take is not counted."));
+    assert!(estimate["notes"].to_string().contains("Time taken by people is not included."));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -39,7 +39,7 @@ async fn a_person_is_waited_for_and_speaks_for_themselves() {
         view["allowed"],
         json!(["pause", "stop", "conclude", "interject", "reply", "export"])
     );
-    assert_eq!(view["next"][0], "Ada has to reply.");
+    assert_eq!(view["next"][0], "Ada must reply.");
     let person = &view["participants"][1];
     assert_eq!((&person["person"], &person["model"]), (&json!(true), &Value::Null));
     let (_, session) = app.get(&format!("/api/sessions/{}", talk.id)).await;
@@ -50,11 +50,11 @@ async fn a_person_is_waited_for_and_speaks_for_themselves() {
     let told = reply(json!({ "text": "Me!", "participantId": "ann" })).await;
     assert_eq!(refusal(&told), (409, "not-now", "It is Ada's turn."));
     let told = reply(json!({ "text": "Me!", "participantId": "zoe" })).await;
-    assert_eq!(refusal(&told), (404, "not-found", "Nobody here has the id \"zoe\"."));
+    assert_eq!(refusal(&told), (404, "not-found", "No one here has the id \"zoe\"."));
     let told = reply(json!({ "text": " " })).await;
     assert_eq!((told.0, &told.1["error"]["fields"][0]["field"]), (422, &json!("text")));
     let told = talk.try_to("decide", json!({ "decision": "synthesize" })).await;
-    let message = "Words are awaited, not a decision: use `reply`.";
+    let message = "A reply is needed, not a decision: use `reply`.";
     assert_eq!(refusal(&told), (409, "not-now", message));
     // What is said before a person speaks can be heard by that person.
     talk.command("interject", json!({ "text": "Take your time." })).await;
@@ -77,7 +77,7 @@ async fn a_person_is_waited_for_and_speaks_for_themselves() {
     }
     assert_eq!(view["participants"][1]["calls"], 0);
     let told = reply(json!({ "text": "Late." })).await;
-    let message = "The discussion does not wait for a person now.";
+    let message = "The discussion is not waiting for a person now.";
     assert_eq!(refusal(&told), (409, "not-now", message));
 }
 
@@ -132,7 +132,7 @@ async fn a_person_leads() {
     assert_eq!((step(&view), &view["step"]["waitsForPerson"]), ("opening#1", &json!(true)));
     assert_eq!(
         (&view["moderatorId"], &view["next"][0]),
-        (&json!("max"), &json!("Max has to decide."))
+        (&json!("max"), &json!("Max must decide."))
     );
     let check = async |body: Value, expected: &[&str]| {
         let (status, told) = talk.try_to("decide", body).await;

@@ -154,7 +154,7 @@ async fn what_people_read_is_put_right_at_any_time() {
     let talk = Talk::create(&app, with(ann_and_bob(), json!({ "maxRounds": 1 }))).await;
     let (status, told) = patch(&app, &talk, json!({ "conclusion": "Tea." })).await;
     if status == 409 {
-        let message = "There is no conclusion yet that could be edited; conclude first.";
+        let message = "There is no conclusion to edit yet; conclude first.";
         assert_eq!(told["error"]["message"], message);
     }
     talk.until_status("concluded").await;

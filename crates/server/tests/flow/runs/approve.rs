@@ -29,7 +29,7 @@ async fn silence_until_the_deadline_rejects() {
     let view = run.until_running("sign").await;
     assert_eq!(
         (&view["waitsFor"], &of(&view, "sign")["reason"]),
-        (&json!(["ann"]), &json!("waits for a person"))
+        (&json!(["ann"]), &json!("waiting for a person"))
     );
     let hour = Duration::from_secs(3600);
     let asleep = clock.until_asleep(1, hour..=hour);

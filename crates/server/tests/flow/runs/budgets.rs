@@ -22,7 +22,7 @@ async fn a_run_asks_nobody_for_what_its_budget_has_no_room_for() {
     assert_eq!(view["status"], "failed", "{view:#}");
     let last = of(&view, "last");
     let reason = last["reason"].as_str().unwrap_or_default();
-    assert!(reason.starts_with("The budget of 5,000 tokens has no room"), "{view:#}");
+    assert!(reason.starts_with("The budget of 5,000 tokens does not cover"), "{view:#}");
     // The board was given what was left, which is less than any may have.
     assert_eq!(of(&view, "board")["status"], "failed", "{view:#}");
     assert_eq!(app.scripted.requests().len(), 1);
@@ -101,7 +101,7 @@ async fn what_a_run_opens_at_once_never_spends_more_than_the_run_may() {
     let child = child.view().await;
     assert_eq!(child["status"], "failed", "{child:#}");
     let reason = of(&child, "three")["reason"].as_str().unwrap_or_default().to_owned();
-    assert!(reason.starts_with("The budget of 4,000 tokens has no room"), "{child:#}");
+    assert!(reason.starts_with("The budget of 4,000 tokens does not cover"), "{child:#}");
     let asked = app.scripted.requests();
     assert_eq!(asked.iter().filter(|one| one.prompt.contains("Dear?")).count(), 2);
     // What it took is the run's.

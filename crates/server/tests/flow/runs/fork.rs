@@ -147,7 +147,7 @@ async fn a_fork_that_would_rewind_a_room_is_refused_at_once() {
             problem.starts_with(&format!("`{step}` cannot be done again: the whiteboard")),
             "{problem}"
         );
-        assert!(problem.ends_with("go on from `board`, which opens another"), "{problem}");
+        assert!(problem.ends_with("fork from `board`, which opens another"), "{problem}");
     }
     assert_eq!(app.scripted.requests().len(), asked);
     // From where the board is opened it is another one.

@@ -250,11 +250,11 @@ async fn a_file_that_cannot_be_written_is_known_before() {
     };
     let to = |path: &std::path::Path| Some(config("127.0.0.1:1", path));
     for (outside, path, problem) in [
-        (None, "a.md", "Nothing outside may be reached"),
+        (None, "a.md", "Requests and files are not allowed here"),
         (Some(OutsideConfig::default()), "{{ run.short }}.md", "Workflows may not write files."),
-        (to(folder.path()), "/etc/passwd", "Workflows may write files in"),
-        (to(folder.path()), "../a.md", "must not hold `..`"),
-        (to(&gone), "a.md", "is not there."),
+        (to(folder.path()), "/etc/passwd", "Workflows may only write files in"),
+        (to(folder.path()), "../a.md", "must not contain `..`"),
+        (to(&gone), "a.md", "does not exist."),
     ] {
         let (status, wrong, notes) = begin(outside, writes(path, "")).await;
         assert_eq!((status, &wrong["field"]), (422, &json!("steps.note.write.path")), "{path}");

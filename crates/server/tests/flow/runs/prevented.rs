@@ -209,7 +209,7 @@ async fn a_person_can_send_a_round_back() {
     let run = Run::begin(&app, &source, json!({})).await;
     let view = run.until_running("settle/1/sign").await;
     let leads = of(&view, "settle/1/sign")["approval"]["leadsTo"].clone();
-    assert_eq!(leads["changes"], "there is another round", "{view:#}");
+    assert_eq!(leads["changes"], "another round follows", "{view:#}");
     let back = json!({ "decision": "changes", "by": "ann", "reason": "so long" });
     let (status, told) = run.decide("settle/1/sign", &back).await;
     assert_eq!(status, 200, "{told}");

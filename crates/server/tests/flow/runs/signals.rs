@@ -41,7 +41,7 @@ async fn waits_before_and_after_a_transition_all_resume_each_once() {
     let second = Run::begin(&app, &file("one", &format!("  a: {PHASE}")), json!({})).await;
     for (run, place) in [(&first, "a"), (&first, "b"), (&second, "a")] {
         let view = run.until_running(place).await;
-        assert_eq!(of(&view, place)["reason"], "waits for a signal");
+        assert_eq!(of(&view, place)["reason"], "waiting for a signal");
     }
     move_to(&app, &fay, "adr", "read").await;
     second.ended().await;

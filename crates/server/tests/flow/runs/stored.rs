@@ -318,7 +318,7 @@ async fn a_webhook_starts_a_run_if_its_signature_is_right() {
     ] {
         let (status, told) = deliver(&app, name, delivery).await;
         assert_eq!((status, &told["error"]["code"]), (401, &json!("unauthorized")), "{told}");
-        assert_eq!(told["error"]["message"], "The signature of this delivery is wrong.");
+        assert_eq!(told["error"]["message"], "The signature is wrong.");
     }
     for _ in 0..2 {
         let (status, told) = deliver(&app, "hook", right()).await;
@@ -374,7 +374,7 @@ async fn a_child_that_fails_fails_its_step() {
     assert!(reason("a").starts_with("the run has failed: `a` failed: line 3"), "{}", reason("a"));
     assert_eq!(of(&view, "b")["output"], "mended");
     assert_eq!(reason("c"), "There is no workflow called \"nobody\".");
-    assert_eq!(reason("d"), "`inputs.x` is no input of this workflow.");
+    assert_eq!(reason("d"), "`inputs.x` is not an input of this workflow.");
 }
 
 /// A name that is worked out can be the workflow's own.
@@ -386,7 +386,7 @@ async fn workflows_that_run_each_other_come_to_an_end() {
     let view = start(&app, "deep", json!({})).await.ended().await;
     assert_eq!(view["status"], "failed", "{view:#}");
     let most = limits::WORKFLOW_NESTING;
-    let deep = format!("more than {most} deep");
+    let deep = format!("more than {most} levels deep");
     assert!(view["reason"].as_str().unwrap().contains(&deep), "{view:#}");
     let (_, all) = app.get("/api/runs?limit=100").await;
     assert_eq!(all["data"].as_array().map(Vec::len), Some(most), "{all:#}");

@@ -144,7 +144,7 @@ async fn an_agent_sees_nothing_of_a_run_that_a_person_began() {
     );
     let got = client.good("session_get", json!({ "id": id, "detail": "full" })).await;
     assert_eq!(
-        got["progress"]["message"], "not shown while a board that it posts on is blind",
+        got["progress"]["message"], "hidden while a whiteboard it posts to is blind",
         "{got}"
     );
 }

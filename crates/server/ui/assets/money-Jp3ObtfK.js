@@ -1,1 +1,0 @@
-function e(e,t=`USD`){let n=e!==0&&Math.abs(e)<.1?4:2;try{return new Intl.NumberFormat(`en`,{style:`currency`,currency:t,minimumFractionDigits:n,maximumFractionDigits:n}).format(e)}catch{return`${e.toFixed(n)} ${t}`}}export{e as t};

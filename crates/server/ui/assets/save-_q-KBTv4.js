@@ -1,0 +1,1 @@
+function e(e,t,n=`text/markdown`){let r=URL.createObjectURL(new Blob([t],{type:n})),i=document.createElement(`a`);i.href=r,i.download=e,i.click(),URL.revokeObjectURL(r)}export{e as t};

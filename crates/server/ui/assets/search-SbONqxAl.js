@@ -1,1 +1,0 @@
-import{At as e,Ot as t,tt as n}from"./title-CysDAFXY.js";var r=e(t(),1);function i(){let e=n()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(e),[e])}export{i as t};
