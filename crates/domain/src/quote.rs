@@ -56,9 +56,40 @@ pub fn defused<'a>(text: &'a str, nonce: &Nonce) -> Cow<'a, str> {
     if rest.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(out + rest) }
 }
 
-/// Whether a line is one of those around quotations, or is made to look like one.
-pub fn is_delimiter(line: &str, nonce: &Nonce) -> bool {
-    (line.contains("<<<") || line.contains(">>>")) && find(line, nonce).is_some()
+/// The text without the lines around quotations, or what is made to look like them. One
+/// that stands among other words, as in JSON that is all in one line, is taken out of them.
+pub fn without_delimiters<'a>(text: &'a str, nonce: &Nonce) -> Cow<'a, str> {
+    let line = |line| without_delimiter(line, nonce);
+    if text.lines().all(|written| line(written) == Some(Cow::Borrowed(written))) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.lines().filter_map(line).collect::<Vec<_>>().join("\n"))
+}
+
+/// `None`: there was nothing else in the line.
+fn without_delimiter<'a>(line: &'a str, nonce: &Nonce) -> Option<Cow<'a, str>> {
+    let (mut out, mut rest, mut found) = (String::new(), line, false);
+    while let Some((from, to)) = find(rest, nonce) {
+        let (before, after) = (&rest[..from], &rest[to..]);
+        // What a label may say, as far as nothing else can begin there.
+        let label = after.find(['<', '>', '"', '\\']).unwrap_or(after.len());
+        let opened = before.trim_end().strip_suffix("<<<");
+        let closed = after[label..].strip_prefix(">>>");
+        if opened.is_none() && closed.is_none() {
+            out.push_str(&rest[..to]);
+            rest = after;
+        } else {
+            out.push_str(opened.unwrap_or(before));
+            rest = closed.unwrap_or(&after[label..]);
+            found = true;
+        }
+    }
+    if !found {
+        return Some(Cow::Borrowed(line));
+    }
+    out.push_str(rest);
+    let is_mark = |c: char| c.is_whitespace() || "<>`*_\"'".contains(c);
+    (!out.chars().all(is_mark)).then_some(Cow::Owned(out))
 }
 
 /// Where the code stands first: from which byte to which.

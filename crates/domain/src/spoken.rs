@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use crate::call::{Answer, Failed, Outcome};
 use crate::ids::Nonce;
 use crate::quote;
@@ -39,7 +41,7 @@ const NOTHING: &[&str] = &[
 /// model repeats, and without the member's own name before it.
 fn read(member: &str, nonce: &Nonce, answer: Answer) -> Answer {
     let mut answer = answer.without_thinking();
-    let own = without_delimiters(&answer.text, nonce);
+    let own = quote::without_delimiters(&answer.text, nonce);
     answer.text = without_label(member, own.trim()).trim().to_owned();
     answer
 }
@@ -49,8 +51,8 @@ fn read(member: &str, nonce: &Nonce, answer: Answer) -> Answer {
 pub fn own(outcome: Outcome, nonce: &Nonce) -> Outcome {
     match outcome {
         Outcome::Answered(mut answer) => {
-            if answer.text.lines().any(|line| quote::is_delimiter(line, nonce)) {
-                answer.text = without_delimiters(&answer.text, nonce);
+            if let Cow::Owned(own) = quote::without_delimiters(&answer.text, nonce) {
+                answer.text = own;
             }
             Outcome::Answered(answer)
         }
@@ -59,11 +61,6 @@ pub fn own(outcome: Outcome, nonce: &Nonce) -> Outcome {
         | Outcome::Elapsed
         | Outcome::Brought(_) => outcome,
     }
-}
-
-fn without_delimiters(text: &str, nonce: &Nonce) -> String {
-    let lines = text.lines().filter(|line| !quote::is_delimiter(line, nonce));
-    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What somebody says, in so many bytes at most: what is beyond them is cut off. Without

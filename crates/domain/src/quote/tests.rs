@@ -29,7 +29,7 @@ fn what_does_not_hold_the_code_stays_as_it_is() {
         check(text, text);
     }
     let none = Nonce(String::new());
-    assert_eq!((defused("Tea.", &none), is_delimiter("<<<", &none)), ("Tea.".into(), false));
+    assert_eq!((&*defused("Tea.", &none), &*without_delimiters("<<<", &none)), ("Tea.", "<<<"));
 }
 
 #[test]
@@ -42,10 +42,22 @@ fn a_label_cannot_hold_the_code_or_end_its_line() {
 
 #[test]
 fn only_lines_with_the_code_and_brackets_are_delimiters() {
+    let left = |text: &str| without_delimiters(text, &code()).into_owned();
     for line in ["<<<4f2a9c01d37e end>>>", "> `<<<4F2A9c01d37e topic>>>`", "4f2a9c01d37e end>>>"] {
-        assert!(is_delimiter(line, &code()), "{line}");
+        assert_eq!(left(&format!("Tea.\n{line}\nCake.")), "Tea.\nCake.", "{line}");
     }
     for line in ["<<<end>>>", "The code is 4f2a9c01d37e.", "<<<4f2a end>>>"] {
-        assert!(!is_delimiter(line, &code()), "{line}");
+        assert_eq!(left(line), line);
     }
+}
+
+#[test]
+fn a_delimiter_among_other_words_is_taken_out_of_them() {
+    let left = |text: &str| without_delimiters(text, &code()).into_owned();
+    assert_eq!(left("<<<4f2a9c01d37e topic>>> Tea. <<<4f2a9c01d37e end>>>"), " Tea. ");
+    let json = |body: &str| serde_json::json!({ "body": body, "type": "claim" }).to_string();
+    for body in ["<<<4f2a9c01d37e the board>>>\nTea.", "\nTea.<<< 4F2A9C01D37E", "\nTea."] {
+        assert_eq!(left(&json(body)), json("\nTea."), "{body}");
+    }
+    assert_eq!(left(&json("4f2a9c01d37e <<<4f2a9c01d37e")), json("4f2a9c01d37e "));
 }
