@@ -15,7 +15,9 @@ use plenary_domain::workflow::gives::Ended;
 use plenary_domain::{
     AgentName, Errand, Failure, FailureKind, Reject, Room, SessionId, Usage, limits, room,
 };
-use plenary_engine::ports::{ErrandError, Errands, Idempotency, Outside, StoreError};
+use plenary_engine::ports::{
+    ErrandError, Errands, Idempotency, Outside, ProviderReport, ProviderState, StoreError,
+};
 use plenary_engine::{By, EngineError, Snapshot};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -44,7 +46,15 @@ impl Errands for Messenger {
             let gone = || ErrandError::Later("the program is ending".into());
             let clerk = clerk.ok_or_else(gone)?;
             let run = Run::of(&clerk, session).await.map_err(why)?;
-            run.carry_out(errand).await
+            let is_of_models = matches!(errand, Errand::Look { .. } | Errand::Open { .. });
+            match run.carry_out(errand).await {
+                Err(ErrandError::Failed(failure))
+                    if is_of_models && run.may_pass(&failure).await =>
+                {
+                    Err(ErrandError::Passing(failure))
+                }
+                brought => brought,
+            }
         })
     }
 }
@@ -75,6 +85,17 @@ impl<'a> Run<'a> {
                 outside.run(outward).await.map_err(ErrandError::Failed)
             }
         }
+    }
+
+    /// Whether a model was not found, while a provider that may list it in a moment did not.
+    async fn may_pass(&self, failure: &Failure) -> bool {
+        if !matches!(failure.kind, FailureKind::Unreachable | FailureKind::Misconfigured) {
+            return false;
+        }
+        let passes = |report: &ProviderReport| {
+            matches!(report.state, ProviderState::Unusable { passes: true, .. })
+        };
+        self.clerk.engine.models().catalog().await.iter().any(passes)
     }
 
     /// What the operator has set to be reached, for runs that the operator has started or

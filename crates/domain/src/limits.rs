@@ -359,6 +359,9 @@ pub const CATALOG_FRESH_MS: u64 = 30_000;
 pub const ATTEMPTS: u32 = 4;
 /// First pause between two requests for one call; it doubles each time.
 pub const RETRY_PAUSE_MS: u64 = 500;
+/// How often an errand is run again that needs what may be there in a moment: for a quarter
+/// of a minute, with the pauses between.
+pub const ERRAND_AGAIN: u32 = 7;
 /// Longest pause that we wait when a provider asks for one.
 pub const RETRY_AFTER_MS: u64 = 60_000;
 

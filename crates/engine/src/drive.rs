@@ -197,17 +197,20 @@ impl Engine {
             let message = "Requests and files are not available here.".to_owned();
             return Some((failed_errand(FailureKind::Misconfigured, message), None));
         };
-        let mut pause = FIRST_PAUSE;
+        let (mut pause, mut passing) = (FIRST_PAUSE, 0);
         loop {
-            match errands.run(*id, errand.clone()).await {
+            let problem = match errands.run(*id, errand.clone()).await {
                 Ok(brought) => return Some((Outcome::Brought(brought), None)),
-                Err(ErrandError::Failed(failure)) => {
+                Err(ErrandError::Passing(failure)) if passing < limits::ERRAND_AGAIN => {
+                    passing += 1;
+                    failure.message
+                }
+                Err(ErrandError::Failed(failure) | ErrandError::Passing(failure)) => {
                     return Some((Outcome::Failed { failure, partial: String::new() }, None));
                 }
-                Err(ErrandError::Later(problem)) => {
-                    tracing::warn!(session = %id, %call, problem, "an errand cannot be done yet");
-                }
-            }
+                Err(ErrandError::Later(problem)) => problem,
+            };
+            tracing::warn!(session = %id, %call, problem, "an errand cannot be done yet");
             self.clock.sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

@@ -577,8 +577,8 @@ pub struct ProviderReport {
 pub enum ProviderState {
     /// Names of its models, as that provider knows them, best first.
     Ready { models: Vec<String> },
-    /// What is wrong, and what to do about it.
-    Unusable { problem: String, hint: String },
+    /// What is wrong, and what to do about it. What passes may be gone in a moment.
+    Unusable { problem: String, hint: String, passes: bool },
 }
 
 // ---------------------------------------------------------------------------
@@ -601,6 +601,9 @@ pub enum ErrandError {
     /// Something failed here that will pass: it is run again.
     #[error("{0}")]
     Later(String),
+    /// What it needs was not there, and may be in a moment: it is run again a few times.
+    #[error("{}", .0.message)]
+    Passing(Failure),
     #[error("{}", .0.message)]
     Failed(Failure),
 }

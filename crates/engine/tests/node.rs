@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, StreamExt};
 use plenary_domain::boardroom::{self, Convene, Role, Seat, SeatId, Sitter};
 use plenary_domain::{
-    AgentName, Ask, Errand, FailureKind, ModelName, SessionId, Timestamp, council, limits, room,
-    whiteboard, workflow,
+    AgentName, Ask, Errand, Failure, FailureKind, ModelName, Report as _, SessionId, Timestamp,
+    Usage, council, limits, room, whiteboard, workflow,
 };
 use plenary_engine::ports::{
     Append, Clock, Ending, ErrandError, Errands, Idempotency, ModelError, Models, NewEvent, Piece,
@@ -492,9 +492,12 @@ async fn an_outcome_on_which_a_rule_fails_is_a_failure_that_shows() {
     assert_eq!(failure.kind, FailureKind::Internal);
 }
 
-/// Errands that bring at once, and how often one was sent for.
+/// Errands that bring at once, or never find what they need, and how often one was sent for.
 #[derive(Default)]
-struct Prompt(AtomicUsize);
+struct Prompt {
+    sent: AtomicUsize,
+    lacks: bool,
+}
 
 impl Errands for Prompt {
     fn run(
@@ -502,19 +505,22 @@ impl Errands for Prompt {
         _: SessionId,
         _: Errand,
     ) -> BoxFuture<'static, Result<serde_json::Value, ErrandError>> {
-        self.0.fetch_add(1, SeqCst);
-        Box::pin(async {
+        self.sent.fetch_add(1, SeqCst);
+        let lacks = self.lacks;
+        Box::pin(async move {
             tokio::task::yield_now().await;
+            if lacks {
+                let (kind, message) = (FailureKind::Unreachable, "Nobody is there.".to_owned());
+                let failure = Failure { kind, message, attempts: 1, usage: Usage::default() };
+                return Err(ErrandError::Passing(failure));
+            }
             Ok(serde_json::json!({ "model": "silent/m" }))
         })
     }
 }
 
-#[tokio::test]
-async fn nothing_is_sent_for_again_and_again_when_another_has_removed_the_session() {
-    let table = Table::default();
-    let (engine, errands) = (table.engine(), Arc::new(Prompt::default()));
-    engine.send(errands.clone());
+/// A run of one step that asks.
+async fn asking(engine: &Arc<Engine>) -> SessionId {
     let id: SessionId = "01890000-0000-7000-8000-000000000001".parse().unwrap();
     let begin = workflow::Begin {
         run: id,
@@ -528,9 +534,32 @@ async fn nothing_is_sent_for_again_and_again_when_another_has_removed_the_sessio
     let begin = room::Command::Workflow(workflow::Command::Begin(Box::new(begin)));
     let opened = engine.open_as(id, By::actor("ada"), begin).await.unwrap();
     assert_eq!(opened.version, 2);
+    id
+}
+
+#[tokio::test]
+async fn nothing_is_sent_for_again_and_again_when_another_has_removed_the_session() {
+    let table = Table::default();
+    let (engine, errands) = (table.engine(), Arc::new(Prompt::default()));
+    engine.send(errands.clone());
+    let id = asking(&engine).await;
     // By another node: this one hears of it with what it writes next.
     assert!(table.store.remove(id).await.unwrap());
     settle().await;
-    assert_eq!(errands.0.load(SeqCst), 1);
+    assert_eq!(errands.sent.load(SeqCst), 1);
     assert!(matches!(engine.get(id).await, Err(EngineError::NotFound(_))));
+}
+
+#[tokio::test]
+async fn what_may_be_there_in_a_moment_is_looked_for_again_but_not_for_ever() {
+    let table = Table::default();
+    let engine = table.engine();
+    let errands = Arc::new(Prompt { lacks: true, ..Prompt::default() });
+    engine.send(errands.clone());
+    let id = asking(&engine).await;
+    table.beats(60).await;
+    assert_eq!(errands.sent.load(SeqCst), 1 + limits::ERRAND_AGAIN as usize);
+    let snapshot = engine.get(id).await.unwrap();
+    let run = snapshot.room.workflow().unwrap();
+    assert_eq!(run.status(), "failed", "{run:?}");
 }

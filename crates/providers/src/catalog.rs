@@ -1,5 +1,6 @@
 //! What is there now, by provider, and for what is not, why not.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ pub(crate) struct Catalog {
     slots: Vec<Mutex<Option<(Instant, ProviderReport)>>>,
     /// Whether each provider has been asked for what it says of its models.
     met: Vec<Mutex<Met>>,
+    /// Whether each has ever listed its models.
+    seen: Vec<AtomicBool>,
     book: Arc<Book>,
     /// What is asked for beside the lists.
     learning: std::sync::Mutex<JoinSet<()>>,
@@ -44,7 +47,8 @@ impl Catalog {
     pub(crate) fn new(providers: usize) -> Self {
         let slots = (0..providers).map(|_| Mutex::default()).collect();
         let met = (0..providers).map(|_| Mutex::default()).collect();
-        Catalog { slots, met, book: Arc::default(), learning: std::sync::Mutex::default() }
+        let seen = (0..providers).map(|_| AtomicBool::default()).collect();
+        Catalog { slots, met, seen, book: Arc::default(), learning: std::sync::Mutex::default() }
     }
 
     /// Asks a provider once what it says of its models. Whoever waits for that wants to ask
@@ -64,7 +68,7 @@ impl Catalog {
             return;
         }
         let limit = Duration::from_millis(limits::LEARN_MS);
-        *met = match timeout(limit, self.report(config, http)).await {
+        *met = match timeout(limit, self.report(place, config, http)).await {
             Ok(ProviderReport { state: ProviderState::Ready { .. }, .. }) => {
                 self.learned().await;
                 Met::Known
@@ -131,7 +135,7 @@ impl Catalog {
         if listed.map_or(config.kind != Kind::Local, |(_, report)| has(report)) {
             return false;
         }
-        let report = self.report(config, http).await;
+        let report = self.report(place, config, http).await;
         let lacks = !has(&report);
         *slot = Some((Instant::now(), report));
         lacks
@@ -142,23 +146,34 @@ impl Catalog {
         configs: &[Arc<ProviderConfig>],
         http: &Arc<Http>,
     ) -> Vec<ProviderReport> {
-        let pairs = self.slots.iter().zip(configs);
-        let reports = pairs.map(|(slot, config)| async move {
+        let pairs = self.slots.iter().zip(configs).enumerate();
+        let reports = pairs.map(|(place, (slot, config))| async move {
             let mut slot = slot.lock().await;
             if let Some((at, report)) = &*slot
                 && at.elapsed() < believed(report)
             {
                 return report.clone();
             }
-            let report = self.report(config, http).await;
+            let report = self.report(place, config, http).await;
             *slot = Some((Instant::now(), report.clone()));
             report
         });
         join_all(reports).await
     }
 
-    async fn report(&self, config: &Arc<ProviderConfig>, http: &Arc<Http>) -> ProviderReport {
-        let (report, listed) = report(config, http).await;
+    async fn report(
+        &self,
+        place: usize,
+        config: &Arc<ProviderConfig>,
+        http: &Arc<Http>,
+    ) -> ProviderReport {
+        let (mut report, listed) = report(config, http).await;
+        match (&mut report.state, self.seen.get(place)) {
+            (ProviderState::Ready { .. }, Some(seen)) => seen.store(true, Relaxed),
+            // Whoever was there before is perhaps being started again.
+            (ProviderState::Unusable { passes, .. }, Some(seen)) => *passes |= seen.load(Relaxed),
+            (_, None) => {}
+        }
         self.book.note(&config.name, &listed);
         let more: Vec<Listed> = listed.into_iter().filter(|one| one.more).collect();
         if let Some(wire) = http::wire(config.kind).filter(|_| !more.is_empty()) {
@@ -245,15 +260,24 @@ async fn state(config: &ProviderConfig, http: &Http) -> (ProviderState, Vec<List
         }
         all
     });
-    let (problem, hint) = match listed {
+    let (problem, hint, passes) = match listed {
         Ok(listed) if !listed.is_empty() => {
             let models = listed.iter().map(|one| one.name.clone()).collect();
             return (ProviderState::Ready { models }, listed);
         }
-        Ok(_) => (format!("{} has no models.", config.name), no_models_hint(config)),
-        Err(error) => (error.to_string(), hint(config, &error)),
+        Ok(_) => (format!("{} has no models.", config.name), no_models_hint(config), false),
+        Err(error) => (error.to_string(), hint(config, &error), passes(&error)),
     };
-    (ProviderState::Unusable { problem, hint }, vec![])
+    (ProviderState::Unusable { problem, hint, passes }, vec![])
+}
+
+/// Somebody is there who may answer in a moment. Where nobody is, somebody has to do
+/// something first.
+fn passes(error: &ModelError) -> bool {
+    match error {
+        ModelError::Retry { kind, .. } => *kind != FailureKind::Unreachable,
+        ModelError::Final { .. } => false,
+    }
 }
 
 /// Which of its files are there, and whether they can be run here.
@@ -261,6 +285,7 @@ fn local_state(config: &ProviderConfig) -> ProviderState {
     let unusable = |problem: &str, hint: &str| ProviderState::Unusable {
         problem: problem.to_owned(),
         hint: hint.to_owned(),
+        passes: false,
     };
     if !crate::has_local() {
         return unusable(
@@ -284,6 +309,7 @@ fn local_state(config: &ProviderConfig) -> ProviderState {
                 "Download a model with `plenary models pull`, or put the file at {}.",
                 model.path.display()
             ),
+            passes: false,
         },
         (true, None) => unusable(
             "No model file is named.",

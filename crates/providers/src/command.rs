@@ -36,6 +36,7 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
         return ProviderState::Unusable {
             problem: format!("The provider `{}` names no program.", config.name),
             hint: format!("Set `program` or `preset` in [providers.{}].", config.name),
+            passes: false,
         };
     };
     match find_program(&command.program) {
@@ -48,6 +49,7 @@ pub(crate) fn state(config: &ProviderConfig) -> ProviderState {
                 "Install `{}`, or set `program` in [providers.{}] to its path.",
                 command.program, config.name
             ),
+            passes: false,
         },
     }
 }

@@ -131,7 +131,7 @@ impl Redactor {
     pub(crate) fn report(&self, mut report: ProviderReport) -> ProviderReport {
         report.place = self.message(&report.place);
         match &mut report.state {
-            ProviderState::Unusable { problem, hint } => {
+            ProviderState::Unusable { problem, hint, .. } => {
                 (*problem, *hint) = (self.message(problem), self.message(hint));
             }
             // A server calls its models what it likes, and the names are kept: one that

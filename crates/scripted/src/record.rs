@@ -103,9 +103,14 @@ impl Log {
         Open { log: self.clone(), index, complete: false }
     }
 
-    pub(crate) fn listed(&self) {
-        self.book().listings += 1;
+    /// Which listing it is, from 1.
+    pub(crate) fn listed(&self) -> usize {
+        let mut book = self.book();
+        book.listings += 1;
+        let number = book.listings;
+        drop(book);
         self.tell();
+        number
     }
 
     pub(crate) fn records(&self) -> Vec<Recorded> {

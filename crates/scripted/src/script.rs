@@ -19,7 +19,7 @@ pub struct Script {
     pub(crate) models: Vec<String>,
     pub(crate) about: BTreeMap<String, Value>,
     pub(crate) pages: BTreeMap<String, Value>,
-    pub(crate) listing: Option<Fault>,
+    pub(crate) listing: Option<(Fault, usize)>,
     pub(crate) key: Option<String>,
 }
 
@@ -68,7 +68,14 @@ impl Script {
     /// `Fault::Silent`.
     #[must_use]
     pub fn listing(mut self, fault: Fault) -> Self {
-        self.listing = Some(fault);
+        self.listing = Some((fault, usize::MAX));
+        self
+    }
+
+    /// The same, for so many listings at first.
+    #[must_use]
+    pub fn first_listings(mut self, listings: usize, fault: Fault) -> Self {
+        self.listing = Some((fault, listings));
         self
     }
 

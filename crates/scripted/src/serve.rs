@@ -223,9 +223,10 @@ impl Desk {
     }
 
     async fn list(&self, wire: &'static dyn Wire, headers: &HeaderMap) -> Response {
-        self.log.listed();
-        let fault = match (&self.script.listing, self.admits(headers)) {
-            (Some(fault), _) => Some(fault),
+        let number = self.log.listed();
+        let planned = self.script.listing.as_ref().filter(|(_, first)| number <= *first);
+        let fault = match (planned, self.admits(headers)) {
+            (Some((fault, _)), _) => Some(fault),
             (None, false) => Some(&Fault::Unauthorized),
             (None, true) => None,
         };

@@ -15,7 +15,7 @@ fn script() -> Script {
 
 fn unusable(report: &ProviderReport) -> (&str, &str) {
     match &report.state {
-        ProviderState::Unusable { problem, hint } => (problem, hint),
+        ProviderState::Unusable { problem, hint, .. } => (problem, hint),
         ProviderState::Ready { .. } => panic!("{report:?}"),
     }
 }
@@ -119,6 +119,31 @@ async fn a_silent_provider_does_not_hold_up_the_others() {
     let (problem, _) = unusable(&reports[0]);
     assert!(problem.contains("within 5 s"), "{problem}");
     assert!(matches!(reports[1].state, ProviderState::Ready { .. }), "{:?}", reports[1]);
+}
+
+/// Who is only slow or being started again may list in a moment.
+#[tokio::test]
+async fn what_passes_is_told_from_what_does_not() {
+    let passes = async |providers: &Providers| match &providers.catalog().await[0].state {
+        ProviderState::Unusable { passes, .. } => *passes,
+        ProviderState::Ready { .. } => panic!("it is there"),
+    };
+    for (fault, expected) in [
+        (Fault::Overloaded, true),
+        (Fault::ServerError, true),
+        (Fault::RateLimited { retry_after: None }, true),
+        (Fault::Unauthorized, false),
+        (Fault::WebPage, false),
+    ] {
+        let server = Scripted::start(script().listing(fault.clone())).await.unwrap();
+        let providers = Providers::new(vec![config(Kind::OpenAi, &server.url())]);
+        assert_eq!(passes(&providers).await, expected, "{fault:?}");
+        drop(server);
+    }
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    assert!(!passes(&Providers::new(vec![config(Kind::Ollama, &url)])).await, "nobody is there");
 }
 
 #[tokio::test]

@@ -177,7 +177,9 @@ impl From<ProviderReport> for ProviderView {
     fn from(report: ProviderReport) -> Self {
         let (ready, models, problem, hint) = match report.state {
             ProviderState::Ready { models } => (true, models, None, None),
-            ProviderState::Unusable { problem, hint } => (false, vec![], Some(problem), Some(hint)),
+            ProviderState::Unusable { problem, hint, .. } => {
+                (false, vec![], Some(problem), Some(hint))
+            }
         };
         let (name, kind, place, note) = (report.name, report.kind, report.place, report.note);
         ProviderView { name, kind, place, ready, models, problem, hint, note }

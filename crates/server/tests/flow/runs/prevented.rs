@@ -105,6 +105,16 @@ async fn resuming_runs_no_step_a_second_time() {
     }
 }
 
+/// Found by an hour of chaos: the server was too busy to list its models.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_looks_again_for_models_that_were_not_listed() {
+    // One for each provider.
+    let app = TestApp::start(canned().first_listings(4, Fault::Overloaded)).await;
+    let source = file("again", "  q: { boardroom: { prompt: Which?, board: classic-triad } }");
+    let view = Run::begin(&app, &source, json!({})).await.ended().await;
+    assert_eq!(view["status"], "done", "{view:#}");
+}
+
 /// crewAI#5802. An attempt was given up after the room had taken what it said; another one
 /// had no answer that could be read.
 #[tokio::test(flavor = "multi_thread")]
