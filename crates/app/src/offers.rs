@@ -41,7 +41,7 @@ pub const OFFERS: [Offer; 9] = [
         from: "Qwen/Qwen3-0.6B-GGUF:Q8_0",
         megabytes: 639,
         licence: "Apache-2.0",
-        good_for: "coherent boards in many languages on any machine",
+        good_for: "coherent answers in many languages on any machine",
     },
     Offer {
         name: "gemma3-1b",

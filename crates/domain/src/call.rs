@@ -404,7 +404,7 @@ pub struct Failure {
 pub enum FailureKind {
     /// The whole answer took too long.
     TimedOut,
-    /// The stream went silent.
+    /// The stream stopped responding.
     Idle,
     /// The model or its provider declined to answer.
     Refused,
@@ -458,7 +458,7 @@ impl FailureKind {
     pub fn words(self) -> &'static str {
         match self {
             FailureKind::TimedOut => "timed out",
-            FailureKind::Idle => "went silent",
+            FailureKind::Idle => "stopped responding",
             FailureKind::Refused => "refused",
             FailureKind::RateLimited => "rate limited",
             FailureKind::OutOfCredit => "out of credit",
@@ -469,7 +469,7 @@ impl FailureKind {
             FailureKind::Misconfigured => "misconfigured",
             FailureKind::Unreachable => "unreachable",
             FailureKind::ProviderError => "provider error",
-            FailureKind::Malformed => "not in the form asked for",
+            FailureKind::Malformed => "in the wrong format",
             FailureKind::Internal => "internal error",
         }
     }

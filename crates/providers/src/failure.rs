@@ -112,7 +112,7 @@ fn judge(config: &ProviderConfig, model: &str, code: Option<u16>, said: &Said) -
         Meaning::Refused => {
             last(FailureKind::Refused, format!("{name} declined to answer{words}."))
         }
-        Meaning::RateLimited => waiting(format!("{name} is receiving too many requests{words}.")),
+        Meaning::RateLimited => waiting(format!("{name} is limiting requests{words}.")),
         Meaning::Overloaded => waiting(format!("{name} is overloaded{words}.")),
         Meaning::Redirected => last(
             FailureKind::Misconfigured,

@@ -144,7 +144,7 @@ impl Gateway {
         let Some(secret) = self.config.secrets.get(name) else {
             return wrong(format!(
                 "There is no secret `{name}`. To set it, name its environment variable in \
-                 `secrets` of [workflows] in plenary.toml."
+                 `secrets` under [workflows] in plenary.toml."
             ));
         };
         let variable = &secret.variable;

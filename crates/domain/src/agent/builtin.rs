@@ -34,7 +34,7 @@ fn facilitators() -> [Agent; 8] {
         facilitator(
             persona!("the-socratic"),
             "The Socratic",
-            "Only asks: brings assumptions to light and follows one thread to its bottom",
+            "Asks questions only: surfaces assumptions and follows one thread to the end",
             &[Review, Deliberation],
             Tier::Balanced,
         ),
@@ -48,7 +48,7 @@ fn facilitators() -> [Agent; 8] {
         facilitator(
             persona!("the-bridge-builder"),
             "The Bridge-Builder",
-            "Looks for common ground and works every view into one position",
+            "Looks for common ground and brings every view into one position",
             &[Review, Deliberation],
             Tier::Balanced,
         ),
@@ -69,7 +69,7 @@ fn facilitators() -> [Agent; 8] {
         facilitator(
             persona!("the-impartial-chair"),
             "The Impartial Chair",
-            "Neutral and sparing: shares out the turns fairly and reports every view",
+            "Neutral and brief: gives everyone a fair turn and reports every view",
             &[Brainstorm, Review, Deliberation],
             Tier::Balanced,
         ),

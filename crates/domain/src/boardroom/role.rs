@@ -76,11 +76,11 @@ impl Role {
     pub fn perspective(self) -> &'static str {
         match self {
             Role::Advocate => "The strongest case in favour: benefits and opportunities.",
-            Role::Critic => "Weaknesses, risks and flaws; doubts what is taken for granted.",
+            Role::Critic => "Weaknesses, risks and flaws; questions assumptions.",
             Role::Analyst => "Evidence and numbers; weighs the trade-offs without a side.",
-            Role::DevilsAdvocate => "Argues the opposite on purpose, to see what survives.",
+            Role::DevilsAdvocate => "Argues the opposite case on purpose, to see what holds up.",
             Role::Expert => "Knows the field: accuracy, detail and edge cases.",
-            Role::Generalist => "Looks across fields; plain words and practical advice.",
+            Role::Generalist => "Connects fields; plain language and practical advice.",
         }
     }
 

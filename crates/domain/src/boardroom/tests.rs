@@ -413,7 +413,7 @@ fn every_kind_of_failure_is_an_absence_with_its_own_words() {
     use FailureKind::*;
     let kinds = [
         (TimedOut, "timed out"),
-        (Idle, "went silent"),
+        (Idle, "stopped responding"),
         (Refused, "refused"),
         (RateLimited, "rate limited"),
         (OutOfCredit, "out of credit"),
@@ -423,7 +423,7 @@ fn every_kind_of_failure_is_an_absence_with_its_own_words() {
         (Misconfigured, "misconfigured"),
         (Unreachable, "unreachable"),
         (ProviderError, "provider error"),
-        (Malformed, "not in the form asked for"),
+        (Malformed, "in the wrong format"),
     ];
     for (kind, words) in kinds {
         let story = vec![answers("advisor/2#1", "No."), fails("advisor/1#1", kind)];
@@ -786,7 +786,7 @@ fn after_closing_a_retried_advisor_is_followed_by_a_new_synthesis() {
     let events = vec![
         failed(1, FailureKind::Idle),
         answered(2, "No."),
-        began(2, 1, "m/s", &[2], &[(1, "went silent")]),
+        began(2, 1, "m/s", &[2], &[(1, "stopped responding")]),
         synthesized(1),
         Event::AdvisorRetried { seat: SeatId(1), model: Some(model("m/other")) },
         answered(1, "Yes."),

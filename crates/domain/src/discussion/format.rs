@@ -54,12 +54,12 @@ impl Format {
     pub fn purpose(self) -> &'static str {
         match self {
             Format::Brainstorm => {
-                "This is a brainstorm: the group looks for many different ideas, also unusual \
-                 ones, and leaves the judging for later."
+                "This is a brainstorm: the group looks for many different ideas, including \
+                 unusual ones, and saves judgement for later."
             }
             Format::Review => {
                 "This is a review: the group judges what is there, how much each strength and \
-                 weakness matters, and how to mend what is weak."
+                 weakness matters, and how to fix what is weak."
             }
             Format::Deliberation => {
                 "This is a deliberation: the group weighs the arguments and their evidence."
@@ -71,12 +71,12 @@ impl Format {
     pub fn instruction(self) -> &'static str {
         match self {
             Format::Brainstorm => {
-                "This is a brainstorm: look for many different ideas, also unusual ones. Build on \
-                 what others propose, and leave the judging for later."
+                "This is a brainstorm: look for many different ideas, including unusual ones. Build \
+                 on what others propose, and save judgement for later."
             }
             Format::Review => {
                 "This is a review: judge what is there. Name strengths and weaknesses, say how \
-                 much each one matters, and how to mend what is weak."
+                 much each one matters, and how to fix what is weak."
             }
             Format::Deliberation => {
                 "This is a deliberation: weigh the arguments and their evidence, say what would \

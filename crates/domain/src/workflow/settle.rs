@@ -418,7 +418,7 @@ impl State {
             ids => format!("{ids} can start"),
         };
         let end =
-            if around.is_some() { "this round or item is done" } else { "nothing waits for it" };
+            if around.is_some() { "this round or item is done" } else { "no other step depends on it" };
         let rejected = match &step.on_failure {
             OnFailure::Stop if around.is_some() => "this round or item fails".to_owned(),
             OnFailure::Stop => "the run fails".to_owned(),

@@ -104,7 +104,7 @@ pub(super) fn target(config: &OutsideConfig, written: &str) -> Result<Target, Fa
         let named = presentable(&named.to_string());
         return Err(wrong(format!(
             "Workflows may not send requests to {named}. To allow it, add \"{named}\" to \
-             `{setting}` of [workflows] in plenary.toml."
+             `{setting}` under [workflows] in plenary.toml."
         )));
     }
     Ok(Target { url, named, port, anywhere })
@@ -130,7 +130,7 @@ impl Target {
                 let named = presentable(&self.named.to_string());
                 Err(wrong(format!(
                     "{named} points to {address}, which is not on the public internet. If you mean \
-                     that, add \"{named}\" to `private_hosts` of [workflows] in plenary.toml."
+                     that, add \"{named}\" to `private_hosts` under [workflows] in plenary.toml."
                 )))
             }
         }

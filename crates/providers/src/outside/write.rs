@@ -66,7 +66,7 @@ impl Place {
         let Some(first) = folders.first() else {
             return Err(wrong(format!(
                 "Workflows may not write files. To let them write {shown}, add its folder to \
-                 `folders` of [workflows] in plenary.toml."
+                 `folders` under [workflows] in plenary.toml."
             )));
         };
         if written.len() > limits::WRITTEN_PATH_BYTES {
@@ -85,7 +85,7 @@ impl Place {
                     folders.iter().map(|folder| folder.display().to_string()).collect();
                 wrong(format!(
                     "Workflows may only write files in {}. To let them write {shown}, add its \
-                     folder to `folders` of [workflows] in plenary.toml.",
+                     folder to `folders` under [workflows] in plenary.toml.",
                     listed.join(", ")
                 ))
             })?,

@@ -215,7 +215,7 @@ fn only_advisors_that_answered_vote() {
     let log = vec![
         failed(1, FailureKind::Idle),
         answered(2, "No."),
-        began(2, 1, "m/s", &[2], &[(1, "went silent")]),
+        began(2, 1, "m/s", &[2], &[(1, "stopped responding")]),
         synthesized(1),
         ballot_began(3, 1, &[(2, None)]),
         cast(1, 2, ONE),

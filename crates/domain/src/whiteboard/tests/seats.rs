@@ -304,7 +304,7 @@ fn in_the_blind_phase_a_leader_knows_who_was_heard_and_nobody_what_came_of_it() 
     };
     let failure = Failure {
         kind: FailureKind::Idle,
-        message: "It went silent after 812 words.".into(),
+        message: "It stopped responding after 812 words.".into(),
         attempts: 3,
         usage: used(),
     };

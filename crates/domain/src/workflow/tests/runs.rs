@@ -290,7 +290,7 @@ fn who_decides_is_told_what_each_answer_leads_to() {
     let text = "  a: { approve: { who: [ann] } }\n  b: { set: 1, needs: [a] }\n  c: { set: 1 }";
     assert_eq!(told(text, "a"), ["`b` can start", "the run fails", "the run fails"]);
     let text = "  a: { approve: { who: [ann] }, on_failure: b }\n  b: { set: 1 }";
-    assert_eq!(told(text, "a"), ["nothing waits for it", "`b` runs", "`b` runs"]);
+    assert_eq!(told(text, "a"), ["no other step depends on it", "`b` runs", "`b` runs"]);
     let text = "  a: { approve: { who: [ann] }, on_failure: continue }\n  b: { set: 1, needs: { a: any } }\n  c: { set: 1, needs: [a] }";
     assert_eq!(told(text, "a"), ["`b`, `c` can start", "`b` can start", "`b` can start"]);
     let text = "  a:\n    repeat: { until: \"{{ round.s.decision == 'approved' }}\", max: 3 }\n    steps: { s: { approve: { who: [ann] } } }";
