@@ -417,8 +417,11 @@ impl State {
             "" => end.to_owned(),
             ids => format!("{ids} can start"),
         };
-        let end =
-            if around.is_some() { "this round or item is done" } else { "no other step depends on it" };
+        let end = if around.is_some() {
+            "this round or item is done"
+        } else {
+            "no other step depends on it"
+        };
         let rejected = match &step.on_failure {
             OnFailure::Stop if around.is_some() => "this round or item fails".to_owned(),
             OnFailure::Stop => "the run fails".to_owned(),
