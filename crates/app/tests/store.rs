@@ -13,6 +13,7 @@ use insta::assert_snapshot;
 use plenary_domain::{SessionId, Timestamp};
 use plenary_engine::ports::{Append, NewEvent, Store as _};
 use plenary_store::Holder;
+use plenary_store::testkit::Database;
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use serde_json::{Value, json};
 use support::{Home, NOWHERE, SAFETY, Serving};
@@ -285,6 +286,59 @@ async fn a_backup_can_be_restored() {
     assert!(!state.out.contains("Too late"));
     // The agent's token, kept on this side, still fits.
     assert_eq!(home.run(&post).await.code, Some(0));
+}
+
+/// From a folder to a database and to another folder: there everything goes on as it was.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_moves_to_a_database_and_back() {
+    let Some(database) = Database::fresh() else { return };
+    let mut url = reqwest::Url::parse(&database.url()).unwrap();
+    let password = url.password().unwrap_or_default().to_owned();
+    let home = Home::new(NOWHERE);
+    let [first, second] = ["data", "moved"].map(|name| home.path().join(name));
+    let [first, second] = [&first, &second].map(|path| format!("sqlite:{}", path.display()));
+    let copy = async |from: &str, to: &str| {
+        let mut command = home.command(&["store", "copy", "--from", from, "--to", to]);
+        command.env("PGPASSWORD", &password);
+        home.finish(command).await
+    };
+    let on = async |variable: &str, place: &str, arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        command.env(variable, place);
+        let ran = home.finish(command).await;
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.err);
+        ran.out
+    };
+    assert_eq!(home.run(&OPEN).await.code, Some(0));
+    let state = ["whiteboard", "state", "docs", "--as", "lead", "--json"];
+    let before = home.run(&state).await.out;
+
+    let refused = copy(&first, url.as_str()).await;
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("--to contains a password"), "{}", refused.err);
+    let whole = url.to_string();
+    url.set_password(None).unwrap();
+    for written in ["written: 1", "written: 0"] {
+        let copied = copy(&first, url.as_str()).await;
+        assert_eq!(copied.code, Some(0), "{}", copied.err);
+        assert!(copied.out.contains("sessions: 1,"), "{}", copied.out);
+        assert!(copied.out.ends_with(&format!("{written}\n")), "{}", copied.out);
+    }
+    let name = "PLENARY_DATABASE_URL";
+    assert_eq!(on(name, &whole, &state).await, before);
+    let post = ["whiteboard", "post", "docs", "--as", "lead", "--type", "proposal"];
+    let post = [&post[..], &["--title", "Here", "Posted in the database."]].concat();
+    on(name, &whole, &post).await;
+    on(name, &whole, &["store", "check"]).await;
+
+    let back = copy(url.as_str(), &second).await;
+    assert_eq!(back.code, Some(0), "{}", back.err);
+    let folder = second.strip_prefix("sqlite:").unwrap();
+    assert!(on("PLENARY_HOME", folder, &state).await.contains("Posted in the database."));
+    // What has gone on elsewhere is not written over.
+    let late = copy(&first, url.as_str()).await;
+    assert_eq!(late.code, Some(1), "{}", late.out);
+    assert_eq!(on(name, &whole, &state).await, on("PLENARY_HOME", folder, &state).await);
 }
 
 /// What no statement can find: events that do not mean what they should, and words that
