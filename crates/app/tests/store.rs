@@ -310,7 +310,10 @@ async fn a_store_moves_to_a_database_and_back() {
         ran.out
     };
     assert_eq!(home.run(&OPEN).await.code, Some(0));
-    let state = ["whiteboard", "state", "docs", "--as", "lead", "--json"];
+    let kept = fs::read_to_string(home.path().join("data/agents.json")).unwrap();
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    let token = kept["agents"][0]["token"].as_str().unwrap();
+    let state = ["whiteboard", "state", "docs", "--token", token, "--json"];
     let before = home.run(&state).await.out;
 
     let refused = copy(&first, url.as_str()).await;
@@ -326,7 +329,7 @@ async fn a_store_moves_to_a_database_and_back() {
     }
     let name = "PLENARY_DATABASE_URL";
     assert_eq!(on(name, &whole, &state).await, before);
-    let post = ["whiteboard", "post", "docs", "--as", "lead", "--type", "proposal"];
+    let post = ["whiteboard", "post", "docs", "--token", token, "--type", "proposal"];
     let post = [&post[..], &["--title", "Here", "Posted in the database."]].concat();
     on(name, &whole, &post).await;
     on(name, &whole, &["store", "check"]).await;
@@ -334,11 +337,12 @@ async fn a_store_moves_to_a_database_and_back() {
     let back = copy(url.as_str(), &second).await;
     assert_eq!(back.code, Some(0), "{}", back.err);
     let folder = second.strip_prefix("sqlite:").unwrap();
-    assert!(on("PLENARY_HOME", folder, &state).await.contains("Posted in the database."));
+    let moved = on("PLENARY_HOME", folder, &state).await;
+    assert!(moved.contains("\"Here\""), "{moved}");
     // What has gone on elsewhere is not written over.
     let late = copy(&first, url.as_str()).await;
     assert_eq!(late.code, Some(1), "{}", late.out);
-    assert_eq!(on(name, &whole, &state).await, on("PLENARY_HOME", folder, &state).await);
+    assert_eq!(on(name, &whole, &state).await, moved);
 }
 
 /// What no statement can find: events that do not mean what they should, and words that

@@ -409,7 +409,7 @@ mod tests {
         };
         check("https://hooks.example/", &["8.8.8.8", "2606:4700::1111"], None);
         let refused = "hooks.example points to ::ffff:10.0.0.7, which is not on the public \
-                       internet. If you mean that, add \"hooks.example\" to `private_hosts` of \
+                       internet. If you mean that, add \"hooks.example\" to `private_hosts` under \
                        [workflows] in plenary.toml.";
         check("https://hooks.example/", &["8.8.8.8", "::ffff:10.0.0.7"], Some(refused));
         check("http://ci.internal/", &["10.0.0.7", "8.8.8.8"], None);

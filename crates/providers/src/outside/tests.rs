@@ -438,7 +438,7 @@ fn a_secret_that_is_not_there_says_what_to_set() {
     let gateway = gateway(&[]);
     assert_eq!(gateway.secret("HOOK").unwrap(), SECRET);
     for (name, words) in [
-        ("OTHER", "name its environment variable in `secrets` of [workflows]"),
+        ("OTHER", "name its environment variable in `secrets` under [workflows]"),
         ("UNSET", "comes from HOOK_TOKEN, which was not set"),
         ("SHORT", "needs 8 characters or more"),
     ] {

@@ -116,7 +116,7 @@ impl Place {
             let shown = self.root.display();
             match error {
                 Errno::NOENT | Errno::NOTDIR => wrong(format!(
-                    "The folder {shown}, named in `folders` of [workflows], does not exist."
+                    "The folder {shown}, named in `folders` under [workflows], does not exist."
                 )),
                 other => cannot(&self.root, "opened", other),
             }
@@ -396,10 +396,10 @@ mod tests {
             ("a/../../elsewhere/victim", "must not contain `..`"),
             ("..", "must not contain `..`"),
             (&around, "must not contain `..`"),
-            (&elsewhere, "add its folder to `folders` of [workflows]"),
-            (&beside, "add its folder to `folders` of [workflows]"),
-            ("/etc/plenary-test", "add its folder to `folders` of [workflows]"),
-            ("~/plenary-test/new", "add its folder to `folders` of [workflows]"),
+            (&elsewhere, "add its folder to `folders` under [workflows]"),
+            (&beside, "add its folder to `folders` under [workflows]"),
+            ("/etc/plenary-test", "add its folder to `folders` under [workflows]"),
+            ("~/plenary-test/new", "add its folder to `folders` under [workflows]"),
             ("", "names a folder"),
             (".", "names a folder"),
             ("new/", "names a folder"),

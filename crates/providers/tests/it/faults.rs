@@ -79,10 +79,10 @@ async fn too_many_requests_may_be_tried_again_after_the_wait() {
         let heard = hear(&providers, ask(kind.word(), "m1")).await;
         assert_eq!(heard.kind(), Some(RETRY(RateLimited)), "{heard:?}");
         assert_eq!(heard.after(), Some(Duration::from_secs(7)));
-        presentable(&heard, "too many requests", kind.word());
+        presentable(&heard, "is limiting requests", kind.word());
     }
     let none = Fault::RateLimited { retry_after: None };
-    check(&WIRES, none, "", RETRY(RateLimited), "too many requests").await;
+    check(&WIRES, none, "", RETRY(RateLimited), "is limiting requests").await;
 }
 
 #[tokio::test]
