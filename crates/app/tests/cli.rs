@@ -652,7 +652,7 @@ async fn a_running_board_is_stopped_and_synthesized_through_its_server() {
     let child = home.command(&only).spawn().unwrap();
     gate.reached(2).await;
     let stopped = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
-    let told = "Stopped advisor 1; the board is failed.\n";
+    let told = "Stopped advisor 1; board status: failed.\n";
     assert_eq!((stopped.code, stopped.out.as_str()), (Some(0), told), "{}", stopped.err);
     let again = home.run(&["sessions", "stop", "last", "--advisor", "1"]).await;
     assert_snapshot!("sessions_stop_advisor", again.shown());

@@ -26,6 +26,8 @@ pub struct ContextFile {
 
 /// Stands in quoted material in place of the code.
 const DEFUSED: &str = "[code]";
+/// So far the end of a label is looked for.
+const LABEL_CHARS: usize = 300;
 
 pub fn quoted(label: &str, text: &str, nonce: &Nonce) -> String {
     let label = named(label);
@@ -68,28 +70,46 @@ pub fn without_delimiters<'a>(text: &'a str, nonce: &Nonce) -> Cow<'a, str> {
 
 /// `None`: there was nothing else in the line.
 fn without_delimiter<'a>(line: &'a str, nonce: &Nonce) -> Option<Cow<'a, str>> {
+    if is_delimiter(line, nonce) {
+        return None;
+    }
     let (mut out, mut rest, mut found) = (String::new(), line, false);
     while let Some((from, to)) = find(rest, nonce) {
         let (before, after) = (&rest[..from], &rest[to..]);
-        // What a label may say, as far as nothing else can begin there.
-        let label = after.find(['<', '>', '"', '\\']).unwrap_or(after.len());
         let opened = before.trim_end().strip_suffix("<<<");
-        let closed = after[label..].strip_prefix(">>>");
+        let closed = past_label(after);
         if opened.is_none() && closed.is_none() {
             out.push_str(&rest[..to]);
-            rest = after;
         } else {
             out.push_str(opened.unwrap_or(before));
-            rest = closed.unwrap_or(&after[label..]);
             found = true;
         }
+        rest = closed.unwrap_or(after);
     }
     if !found {
         return Some(Cow::Borrowed(line));
     }
     out.push_str(rest);
-    let is_mark = |c: char| c.is_whitespace() || "<>`*_\"'".contains(c);
     (!out.chars().all(is_mark)).then_some(Cow::Owned(out))
+}
+
+/// Whether the line is one of those around a quotation, whatever its label says.
+fn is_delimiter(line: &str, nonce: &Nonce) -> bool {
+    let own = line.trim_matches(is_mark);
+    let is_closed = line.trim_end_matches(|c| c != '>' && is_mark(c)).ends_with(">>>");
+    is_closed && matches!(find(own, nonce), Some((0, to)) if !own[to..].contains(['<', '>']))
+}
+
+/// What comes after the label and its end, if they stand at the beginning. In JSON nothing
+/// of a label goes past the end of a string or of a line.
+fn past_label(text: &str) -> Option<&str> {
+    let mut label = text.char_indices().take(LABEL_CHARS);
+    let (end, _) = label.find(|(_, c)| ['<', '>', '"', '\\'].contains(c))?;
+    text[end..].strip_prefix(">>>")
+}
+
+fn is_mark(c: char) -> bool {
+    c.is_whitespace() || "<>`*_\"'".contains(c)
 }
 
 /// Where the code stands first: from which byte to which.

@@ -194,7 +194,7 @@ impl Engine {
             return Some(broken(session, call, "it has no errand"));
         };
         let Some(errands) = self.errands.get() else {
-            let message = "Requests and files are not available here.".to_owned();
+            let message = "Steps of workflows cannot be carried out here.".to_owned();
             return Some((failed_errand(FailureKind::Misconfigured, message), None));
         };
         let (mut pause, mut passing) = (FIRST_PAUSE, 0);
@@ -202,6 +202,9 @@ impl Engine {
             let problem = match errands.run(*id, errand.clone()).await {
                 Ok(brought) => return Some((Outcome::Brought(brought), None)),
                 Err(ErrandError::Passing(failure)) if passing < limits::ERRAND_AGAIN => {
+                    if passing == 0 {
+                        pause = FIRST_PAUSE;
+                    }
                     passing += 1;
                     failure.message
                 }
@@ -290,7 +293,7 @@ fn broken(session: &Session, call: &CallId, words: &str) -> (Outcome, Option<Att
     };
     let failure = Failure {
         kind: FailureKind::Internal,
-        message: "Plenary hit an internal error while asking the model; see its log.".into(),
+        message: "Plenary hit an internal error; see its log.".into(),
         attempts: number.max(1),
         usage: spent.all(),
     };

@@ -124,7 +124,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   unreachable: "Could not connect to the provider.",
   providerError: "The provider returned an error.",
   malformed: "The answer was not in the expected format.",
-  internal: "Plenary hit an internal error while asking the model.",
+  internal: "Plenary hit an internal error.",
 };
 
 export function failureInWords(failure: Failure): string {

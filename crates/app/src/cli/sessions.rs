@@ -404,7 +404,7 @@ impl Command {
                 let path = format!("{path}/advisors/{advisor}/stop");
                 let board: Board = api.post(&path, &json!({})).await?;
                 let status = board.status_word();
-                terminal::say(&format!("Stopped advisor {advisor}; the board is {status}."));
+                terminal::say(&format!("Stopped advisor {advisor}; board status: {status}."));
                 Ok(exit::DONE)
             }
             Command::Budget { which, amount, stop_when_spent } => {
@@ -430,7 +430,7 @@ impl Command {
                 let body = json!({ "title": title.unwrap_or_default() });
                 let renamed: Value = api.patch(&path, &body).await?;
                 let title = clean(renamed["title"].as_str().unwrap_or_default());
-                terminal::say(&format!("Renamed to {title}."));
+                terminal::say(&format!("Renamed to {title:?}."));
                 Ok(exit::DONE)
             }
             Command::Pin { which, off, token: _ } => {

@@ -29,6 +29,7 @@ pub struct Store {
 #[derive(Subcommand)]
 enum Command {
     /// Check everything that is stored, and report damage
+    ///
     /// Changes nothing, and works while a server uses the store. The exit code is 1 if something is
     /// damaged.
     Check {
@@ -154,7 +155,11 @@ async fn refold(store: &dyn LogStore, row: &SessionRow) -> Result<u64, String> {
         }
     }
     match log.version() < row.version {
-        true => Err(format!("it is at version {} and has {}", row.version, log.version())),
+        true => Err(format!(
+            "it should be at version {}, and its events end at {}",
+            row.version,
+            log.version()
+        )),
         false => Ok(log.version()),
     }
 }
@@ -208,7 +213,7 @@ async fn copy(from: &str, to: &str) -> Result<u8, ApiError> {
     ));
     if copied.in_use {
         terminal::note(
-            "The source is in use. Stop it and copy again before you use the copy; only changes \
+            "The source is in use. Stop whatever uses it, and copy again before you use the copy; only changes \
              are copied then.",
         );
     }
@@ -324,7 +329,7 @@ async fn read(
     }
     let problem = (!missing.is_empty()).then(|| {
         let missing = missing.join(", ");
-        format!("the search index: {missing} of session {session} is missing")
+        format!("the search index lacks {missing} of session {session}")
     });
     Ok((log.version(), problem.into_iter().collect()))
 }

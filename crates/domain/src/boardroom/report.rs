@@ -165,6 +165,7 @@ impl State {
         let (answered, all) = (self.answered().len(), self.asked_now().count());
         let heard = match (answered, all) {
             (1, 1) => "The advisor has answered".to_owned(),
+            (2, 2) => "Both advisors have answered".to_owned(),
             (some, all) if some == all => format!("All {all} advisors have answered"),
             (some, all) => format!("{some} of {all} advisors have answered"),
         };

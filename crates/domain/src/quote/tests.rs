@@ -43,7 +43,12 @@ fn a_label_cannot_hold_the_code_or_end_its_line() {
 #[test]
 fn only_lines_with_the_code_and_brackets_are_delimiters() {
     let left = |text: &str| without_delimiters(text, &code()).into_owned();
-    for line in ["<<<4f2a9c01d37e end>>>", "> `<<<4F2A9c01d37e topic>>>`", "4f2a9c01d37e end>>>"] {
+    for line in [
+        "<<<4f2a9c01d37e end>>>",
+        "> `<<<4F2A9c01d37e topic>>>`",
+        "4f2a9c01d37e end>>>",
+        r#"<<<4f2a9c01d37e file my "notes" of C:\notes.md>>>"#,
+    ] {
         assert_eq!(left(&format!("Tea.\n{line}\nCake.")), "Tea.\nCake.", "{line}");
     }
     for line in ["<<<end>>>", "The code is 4f2a9c01d37e.", "<<<4f2a end>>>"] {
@@ -60,4 +65,15 @@ fn a_delimiter_among_other_words_is_taken_out_of_them() {
         assert_eq!(left(&json(body)), json("\nTea."), "{body}");
     }
     assert_eq!(left(&json("4f2a9c01d37e <<<4f2a9c01d37e")), json("4f2a9c01d37e "));
+    // Without an end, nobody knows how far a label goes.
+    assert_eq!(left(&json("<<<4f2a9c01d37e Tea, please.")), json(" Tea, please."));
+}
+
+/// A minute or more, if every code were looked at together with all that follows it.
+#[test]
+fn an_answer_that_says_the_code_again_and_again_is_read_as_fast_as_any() {
+    let code_again = code().0.repeat(limits::ANSWER_BYTES / code().0.len());
+    assert_eq!(without_delimiters(&code_again, &code()), code_again);
+    let opened = format!("<<<{} ", code().0).repeat(50_000);
+    assert_eq!(without_delimiters(&format!("Tea.{opened}"), &code()).trim_end(), "Tea.");
 }

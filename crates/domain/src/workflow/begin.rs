@@ -58,7 +58,7 @@ impl State {
                         Some((key, _)) => Err(said(
                             step,
                             &path,
-                            &format!("`{key}` is neither a word nor a number"),
+                            &format!("`{key}` is not a string, a number, true or false"),
                         )),
                         None => Ok(signal),
                     }

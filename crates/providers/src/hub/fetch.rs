@@ -155,7 +155,7 @@ impl Hub {
             let next = response.headers().get(LOCATION).and_then(|next| next.to_str().ok());
             let next = next
                 .and_then(|next| url.join(next).ok())
-                .ok_or_else(|| HubError::Wrong("the hub redirects to nowhere".into()))?;
+                .ok_or_else(|| HubError::Wrong("the hub redirects without an address".into()))?;
             if url.scheme() == "https" && next.scheme() != "https" {
                 return Err(
                     HubError::Wrong("the hub redirects to an unencrypted address".into()).into()
@@ -163,7 +163,7 @@ impl Hub {
             }
             url = next;
         }
-        Err(HubError::Wrong("the hub redirects in a circle".into()).into())
+        Err(HubError::Wrong("the hub redirects in a loop".into()).into())
     }
 
     fn answered(&self, response: Response, url: &Url) -> Result<Response, Failed> {

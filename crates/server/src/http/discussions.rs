@@ -212,8 +212,7 @@ async fn edit(on: On<DiscussionEdit>) -> Result<impl IntoResponse, Problem> {
 }
 
 /// Permanently removes a discussion and its record. For the person who opened it, and the operator
-/// of
-/// the server.
+/// of the server.
 #[utoipa::path(delete, path = "/api/discussions/{id}", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion.")),
     responses((status = 200, body = Reply<Nothing>), WriteProblems))]
@@ -307,8 +306,7 @@ async fn conclude(on: On<Empty>) -> Result<impl IntoResponse, Problem> {
     submit(&on.app, &on.at, on.by, Command::Conclude).await
 }
 
-/// Adds a person's remark between turns. The step in progress does not see it; everyone after it
-/// does.
+/// Adds a person's remark between turns. The step in progress does not see it; later ones do.
 #[utoipa::path(post, path = "/api/discussions/{id}/interject", tag = "discussions",
     params(("id" = uuid::Uuid, Path, description = "The discussion."), AgentHeader, Key),
     request_body = Interjection,

@@ -34,7 +34,7 @@ pub(super) fn failure(error: sqlx::Error) -> StoreError {
             StoreError::Failed(format!("the database user is not allowed to do that ({said})"))
         }
         Some(code) if OTHER_STATEMENT.contains(&code) => StoreError::Failed(format!(
-            "a pooler is in between that does not keep prepared statements ({said}); use session \
+            "the connection goes through a pooler that does not keep prepared statements ({said}); use session \
              mode, or PgBouncer 1.21 or later with max_prepared_statements"
         )),
         Some(NO_TABLE | NO_FUNCTION) => {

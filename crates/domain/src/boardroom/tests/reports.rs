@@ -32,10 +32,10 @@ fn progress_is_told_step_by_step() {
     check(with_person(None), first.clone(), (1, 3, words), &none_yet(words));
     let words = "1 of 2 advisors have answered; waiting for Critic (m/2) until 2027-01-15T08:00:06Z at the latest.";
     check(with_quorum(1, pair()), first.clone(), (1, 3, words), &none_yet(words));
-    let words = "All 2 advisors have answered; m/s is writing the verdict.";
+    let words = "Both advisors have answered; m/s is writing the verdict.";
     let both = then(first.clone(), [answers("advisor/2#1", "No.")]);
     check(pair(), both, (2, 3, words), &none_yet(words));
-    let words = "All 2 advisors have answered; the verdict is ready.";
+    let words = "Both advisors have answered; the verdict is ready.";
     check(pair(), to_closed(), (3, 3, words), FOUR_QUOTED);
     let words = "1 of 2 advisors have answered; the board was stopped.";
     check(pair(), then(first, [Command::Stop]), (2, 3, words), &none_yet(words));
@@ -61,7 +61,7 @@ fn a_report_says_what_it_had_to_do_without() {
 
 #[test]
 fn while_a_new_synthesis_is_written_the_last_one_stands() {
-    let words = "All 2 advisors have answered; m/s is writing the verdict.";
+    let words = "Both advisors have answered; m/s is writing the verdict.";
     let older = "*This is verdict v1; there is no newer one.*\n\n";
     check(
         pair(),
