@@ -229,6 +229,11 @@ story("a question is changed and put to the same board again", async (stage) => 
       { name: "Critic", systemPrompt: "Find the hole.", tries: 2 },
     ],
   });
+  // Whoever goes back comes to the form as it is, and not to what it began with.
+  await page.goBack();
+  await page.getByRole("heading", { name: "Put a question to a board" }).waitFor();
+  expect(await question.inputValue()).not.toBe("Does this plan hold?");
+  expect(await page.getByRole("list", { name: "Attached files" }).count()).toBe(0);
 });
 
 story(

@@ -56,16 +56,26 @@ story(
   async ({ models, server, person }) => {
     await models.say();
     const { page } = await person();
+    const isBegunWith = async (board: RegExp) => {
+      await page.goto("/boardrooms");
+      const chosen = page.getByRole("button", { name: board });
+      await expect.poll(() => chosen.getAttribute("aria-pressed")).toBe("true");
+      await page.getByRole("button", { name: "Edit board" }).click();
+      expect(await page.getByLabel("Tokens", { exact: true }).inputValue()).toBe("90,000");
+    };
+    // The board that is used last has no budget.
+    await page.goto("/boardrooms");
+    await page.getByRole("button", { name: /Full Board/ }).click();
+
     await page.goto("/settings");
     const card = page.getByRole("region", { name: "Defaults for new boards" });
-    await card.getByLabel("Board").selectOption({ label: "Peer Review" });
+    await card.getByLabel("Tokens").fill("many");
+    await card.getByText("Enter a number above 0").waitFor();
     await card.getByLabel("Tokens").fill("90,000");
-
-    await page.goto("/boardrooms");
-    const review = page.getByRole("button", { name: /Peer Review/ });
-    await expect.poll(() => review.getAttribute("aria-pressed")).toBe("true");
-    await page.getByRole("button", { name: "Edit board" }).click();
-    expect(await page.getByLabel("Tokens", { exact: true }).inputValue()).toBe("90,000");
+    await isBegunWith(/Full Board/);
+    await page.goto("/settings");
+    await card.getByLabel("Board").selectOption({ label: "Peer Review" });
+    await isBegunWith(/Peer Review/);
 
     await page.goto("/");
     expect(await page.getByRole("radio", { name: /Peer Review/ }).isChecked()).toBe(true);
@@ -77,7 +87,6 @@ story(
     expect(view.board).toBe("peer-review");
     expect(view.budget).toMatchObject({ tokens: 90_000 });
 
-    // Nothing chosen: the one used last, and no budget.
     await page.goto("/settings");
     await page.getByRole("button", { name: "Forget: Defaults for new boards" }).click();
     await expect.poll(() => card.getByLabel("Tokens").inputValue()).toBe("");

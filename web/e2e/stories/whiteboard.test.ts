@@ -210,6 +210,10 @@ story(
   async (stage) => {
     const { models, server, person } = stage;
     await models.say({ fault: "noSuchModel", when: { model: "beta" } });
+    const persona = "You review.";
+    const agent = await got(
+      server.api.POST("/api/agents", { body: { name: "Reviewer", persona, model: "ollama/beta" } }),
+    );
     const { page } = await person();
     await page.goto("/whiteboards");
     await page.getByRole("button", { name: "Open a whiteboard" }).first().click();
@@ -222,6 +226,10 @@ story(
     const seat = opening.getByRole("group", { name: "Seat 1" });
     await seat.getByLabel("Name").fill("sceptic");
     await seat.getByLabel("Model or agent").selectOption("ollama/beta");
+    await opening.getByRole("button", { name: "Add a seat" }).click();
+    const second = opening.getByRole("group", { name: "Seat 2" });
+    await second.getByLabel("Name").fill("reviewer");
+    await second.getByLabel("Model or agent").selectOption("Reviewer");
     await opening.getByLabel("Tokens").fill("90,000");
     await opening.getByRole("button", { name: "Open the whiteboard" }).click();
     const people = page.getByRole("region", { name: "People and agents" });
@@ -231,6 +239,7 @@ story(
     const params = { path: { board } };
     const view = await got(server.api.GET("/api/whiteboards/{board}", { params }));
     expect(view.admission).toBe("invited");
+    await page.locator(".session-head").getByText("90,000").waitFor();
 
     // One who failed is asked again, by another model.
     await people.getByRole("button", { name: "Ask again… sceptic" }).click();
@@ -238,6 +247,11 @@ story(
     await again.getByLabel("Model or agent").selectOption("ollama/gamma");
     await again.getByRole("button", { name: "Ask again" }).click();
     await people.getByText("ollama/gamma · answered").waitFor();
+    // A stored agent stays who it is.
+    await people.getByRole("button", { name: "Ask again… reviewer" }).click();
+    const same = page.getByRole("dialog", { name: "Ask reviewer again" });
+    await expect.poll(() => same.getByLabel("Model or agent").inputValue()).toBe(`@${agent.id}`);
+    await same.getByRole("button", { name: "Cancel" }).click();
 
     await people.getByRole("button", { name: "Seat a model…" }).click();
     const one = page.getByRole("dialog", { name: "Seat a model or an agent" });

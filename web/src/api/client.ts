@@ -60,6 +60,13 @@ export async function whole<Body>(answer: Promise<Answer<Body>>): Promise<Body> 
   throw problem(response.status, error);
 }
 
+/** What an address has that is no JSON, as the record of a session in Markdown. */
+export async function textAt(address: string): Promise<string> {
+  const response = await reach(new Request(address));
+  if (response.ok) return response.text();
+  throw problem(response.status, await response.json().catch(() => undefined));
+}
+
 function problem(status: number, body: unknown): Problem {
   const error = (body as Partial<Schemas["ProblemBody"]> | undefined)?.error;
   if (!error) return new Problem(status, "unexpected", `The server returned ${status}.`);

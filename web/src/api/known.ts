@@ -27,7 +27,12 @@ export const useBoardPresets = known(
 );
 
 /** Boards that can be convened: those that ship with the server, then saved ones. */
-export const useBoards = known(["boards"], () => asked(client.GET("/api/boards")), CHANGING);
+export const boardsQuery = {
+  queryKey: ["boards"],
+  queryFn: () => asked(client.GET("/api/boards")),
+  ...CHANGING,
+};
+export const useBoards = () => useQuery(boardsQuery);
 
 /** Formats, and who usually leads and takes part in each. */
 export const useDiscussionPresets = known(

@@ -703,8 +703,7 @@ export interface paths {
         post?: never;
         /**
          * Permanently removes a discussion and its record. For the person who opened it, and the operator
-         *     of
-         *     the server.
+         *     of the server.
          */
         delete: operations["discussions_remove"];
         options?: never;
@@ -819,10 +818,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Adds a person's remark between turns. The step in progress does not see it; everyone after it
-         *     does.
-         */
+        /** Adds a person's remark between turns. The step in progress does not see it; later ones do. */
         post: operations["discussions_interject"];
         delete?: never;
         options?: never;

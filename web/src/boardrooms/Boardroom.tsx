@@ -188,7 +188,7 @@ function Session({ board, live }: SessionProps) {
         {finished(board).length} of {askedNow(board).length}
       </span>
       <Button look="quiet" aria-pressed={isOpen} onClick={() => setOpen(!isOpen)}>
-        Expand all{" "}
+        Expand all
       </Button>
       <Button look="quiet" onClick={() => setWide(false)}>
         Side by side

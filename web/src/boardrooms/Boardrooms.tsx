@@ -6,7 +6,7 @@ import { useSessions } from "../shell/sessions";
 import { useTitle } from "../shell/Shell";
 import { Empty, Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
-import { begunAgain } from "./again";
+import { useBegunAgain } from "./again";
 import { ConveneForm } from "./ConveneForm";
 
 const RECENT = 20;
@@ -14,7 +14,7 @@ const RECENT = 20;
 export default function Boardrooms() {
   useTitle("Boardroom");
   const given = useGiven();
-  const [again] = useState(begunAgain);
+  const again = useBegunAgain();
   return (
     <div className="page">
       <div className="page-head">

@@ -16,6 +16,7 @@ import {
 import { forgetSent } from "../api/write";
 import { remember, remembered, useStored } from "../stored";
 import { AttachButton, Attached, useAttachments } from "../ui/Attachments";
+import { budgetOf } from "../ui/Budget";
 import { Button } from "../ui/Button";
 import { Loading } from "../ui/Empty";
 import { GrowingArea } from "../ui/Field";
@@ -78,7 +79,8 @@ function firstSetup(boards: readonly SavedBoard[], board: string | undefined): S
   const chosen = named(board) ?? named(usual.board);
   if (chosen) return setupBy(usual, chosen);
   const last = remembered<Setup | undefined>(LAST_BOARD, undefined, NO_SETUP);
-  return last ?? (boards[0] ? setupBy(usual, boards[0]) : setupOf(["generalist"]));
+  if (last) return budgetOf(last.allowance) ? last : { ...last, allowance: usual.allowance };
+  return boards[0] ? setupBy(usual, boards[0]) : setupOf(["generalist"]);
 }
 
 function Form({

@@ -29,6 +29,8 @@ export function Foreseen({ body, isShort = false }: Props) {
     enabled: isKnown && text !== "",
     retry: false,
     staleTime: 60_000,
+    // The key is as long as what was written, files and all: only the last one is worth keeping.
+    gcTime: 0,
     placeholderData: (before) => before,
   });
   // What is wrong with it is said when it is sent.

@@ -1,6 +1,6 @@
 import { useState, type InputHTMLAttributes } from "react";
 import type { Problem, Schemas } from "../api/client";
-import { useAgents } from "../library/useAgents";
+import { useEveryAgent } from "../library/useAgents";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
 import { Glyph, inRole } from "../ui/icons";
@@ -169,7 +169,7 @@ interface AgentProps extends Pick<PartProps, "seat" | "wrong" | "onChange"> {
 }
 
 function AgentSelect({ seat, number, wrong, onChange }: AgentProps) {
-  const agents = useAgents({}).data?.pages.flatMap((page) => page.data) ?? [];
+  const agents = useEveryAgent().data ?? [];
   return (
     <SelectField
       label={`Agent of advisor ${number}`}

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Problem } from "../api/client";
-import { fetchAgent, useAgents } from "../library/useAgents";
+import { fetchAgent, useEveryAgent } from "../library/useAgents";
 import { useModels, useTiers } from "../api/known";
 import { Button, IconButton } from "../ui/Button";
 import { SelectField, TextArea, TextField } from "../ui/Field";
@@ -78,8 +78,8 @@ export function MembersEditor(props: Props) {
 
 function AddMember({ onAdd }: { onAdd: (member: NewMember) => void }) {
   const queries = useQueryClient();
-  const pages = useAgents({});
-  const agents = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const every = useEveryAgent();
+  const agents = every.data ?? [];
   const tiers = useTiers().data ?? [];
   const models = useModels().data ?? [];
   const [chosen, setChosen] = useState("");
@@ -130,7 +130,7 @@ function AddMember({ onAdd }: { onAdd: (member: NewMember) => void }) {
           Add member
         </Button>
       </div>
-      <Wrong error={add.error ?? pages.error} />
+      <Wrong error={add.error ?? every.error} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { Icon } from "../ui/icons";
 import { isComposing } from "../ui/keys";
 import { Tabs } from "../ui/Tabs";
 import { ModelSelect } from "../ui/ModelSelect";
-import type { Agent } from "./data";
+import type { Agent } from "../library/useAgents";
 import { Deadline } from "./Deadline";
 import { agentSeat, type Choice, type SeatDraft } from "./draft";
 import { roleName, SEAT_ROLES, type Role } from "./words";

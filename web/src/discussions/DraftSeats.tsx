@@ -9,7 +9,7 @@ import { Glyph } from "../ui/icons";
 import { Wrong } from "../ui/Notice";
 import { shortModel } from "../ui/ModelSelect";
 import { AddSeat } from "./AddSeat";
-import { useAgents } from "./data";
+import { useEveryAgent } from "../library/useAgents";
 import { leaderBody, seatBody, type LeaderDraft, type SeatDraft, type Wrongs } from "./draft";
 import { FacilitatorPicker } from "./FacilitatorPicker";
 import { roleName, type Seat, type View } from "./words";
@@ -19,7 +19,7 @@ const NONE: Wrongs = new Map();
 export function DraftSeats({ view }: { view: View }) {
   const { id } = view;
   const queries = useQueryClient();
-  const agents = useAgents().data ?? [];
+  const agents = useEveryAgent().data ?? [];
   const path = { id };
   const renew = () => queries.invalidateQueries({ queryKey: ["discussions", id] });
   const change = useWrite(

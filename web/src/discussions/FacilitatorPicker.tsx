@@ -8,7 +8,7 @@ import { Button } from "../ui/Button";
 import { TextField } from "../ui/Field";
 import { Icon } from "../ui/icons";
 import { ModelSelect } from "../ui/ModelSelect";
-import { useAgents, type Agent } from "./data";
+import { useEveryAgent, type Agent } from "../library/useAgents";
 import { Deadline } from "./Deadline";
 import type { LeaderDraft, Wrongs } from "./draft";
 import { FORMATS, TIERS, type Format } from "./words";
@@ -21,7 +21,7 @@ interface Props {
 }
 
 export function FacilitatorPicker({ leader, format, wrongs, onChange }: Props) {
-  const agents = useAgents().data ?? [];
+  const agents = useEveryAgent().data ?? [];
   const [isNew, setNew] = useState(false);
   const facilitators = agents.filter((agent) => agent.isFacilitator);
   const suits = (agent: Agent) => agent.formats.includes(format);

@@ -12,7 +12,7 @@ import { useTitle } from "../shell/Shell";
 import { remember, remembered } from "../stored";
 import { Button } from "../ui/Button";
 import { Notice, Wrong } from "../ui/Notice";
-import { useAgents } from "./data";
+import { useEveryAgent } from "../library/useAgents";
 import "./discussions.css";
 import {
   agentSeat,
@@ -45,7 +45,7 @@ export default function NewDiscussion() {
   const [, go] = useLocation();
   const { draft, change, former, restore, startOver } = useDraft();
   const presets = useDiscussionPresets();
-  const agents = useAgents();
+  const agents = useEveryAgent();
   const limits = limitsOf(useLimits().data);
   const full = seated(draft, presets.data);
   const found = findWrongs(full, agents.data ?? [], limits);

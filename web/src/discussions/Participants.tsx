@@ -7,7 +7,7 @@ import { Glyph } from "../ui/icons";
 import { announce } from "../ui/announce";
 import { ModelSelect } from "../ui/ModelSelect";
 import { AddSeat } from "./AddSeat";
-import { useAgents, type Agent } from "./data";
+import { useEveryAgent, type Agent } from "../library/useAgents";
 import { Deadline } from "./Deadline";
 import { seatName, type LeaderDraft, type SeatDraft, type Wrongs } from "./draft";
 import { roleName, SEAT_ROLES, TIERS, type Role } from "./words";
@@ -20,7 +20,7 @@ interface Props {
 }
 
 export function Participants({ seats, leader, wrongs, onChange }: Props) {
-  const agents = useAgents().data ?? [];
+  const agents = useEveryAgent().data ?? [];
   const list = useRef<HTMLOListElement>(null);
   const replace = (place: number, seat: SeatDraft) => onChange(seats.with(place, seat));
   const move = (from: number, to: number) => {

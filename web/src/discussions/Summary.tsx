@@ -1,7 +1,7 @@
 import { Glyph } from "../ui/icons";
 import { some } from "../ui/time";
 import { shortModel } from "../ui/ModelSelect";
-import type { Agent } from "./data";
+import type { Agent } from "../library/useAgents";
 import { seatName, type Choice, type Limits, type Seated } from "./draft";
 import { FORMATS, roleName, TIERS, type Tier } from "./words";
 

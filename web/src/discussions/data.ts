@@ -1,30 +1,10 @@
 // What the pages of a discussion ask the server for.
 
 import { useQuery, useQueryClient, type QueryClient } from "@tanstack/react-query";
-import { asked, client, whole, type Schemas } from "../api/client";
+import { asked, client } from "../api/client";
 import type { Entry, View } from "./words";
 
-export type Agent = Schemas["StoredAgent"];
-
 const MOST_OF_A_PAGE = 200;
-const RARELY_MS = 60_000;
-
-/** Every stored agent, those that ship with Plenary first. */
-export function useAgents() {
-  return useQuery({ queryKey: ["agents", "every"], queryFn: everyAgent, staleTime: RARELY_MS });
-}
-
-async function everyAgent(): Promise<Agent[]> {
-  const agents: Agent[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { limit: MOST_OF_A_PAGE, ...(cursor !== undefined && { cursor }) };
-    const page = await whole(client.GET("/api/agents", { params: { query } }));
-    agents.push(...page.data);
-    cursor = page.meta?.next ?? undefined;
-  } while (cursor !== undefined);
-  return agents;
-}
 
 /** A discussion with what has been said in it: always of one moment. */
 export interface Known {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem, type Schemas } from "../api/client";
 import { NO_LIMIT } from "../ui/Budget";
-import type { Agent } from "./data";
+import type { Agent } from "../library/useAgents";
 import {
   agentSeat,
   body,

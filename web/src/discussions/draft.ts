@@ -10,7 +10,7 @@ import {
   type AttachedFile,
   type FileLimits,
 } from "../ui/files";
-import type { Agent } from "./data";
+import type { Agent } from "../library/useAgents";
 import type { Format, Role, Tier } from "./words";
 
 export type StepNumber = 1 | 2 | 3;

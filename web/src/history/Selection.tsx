@@ -1,7 +1,7 @@
 // What can be done with several sessions at once.
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { asked, client, Problem } from "../api/client";
+import { asked, client, textAt } from "../api/client";
 import { exportOf } from "../session/kinds";
 import { withEach } from "../session/several";
 import type { Session } from "../shell/sessions";
@@ -22,14 +22,17 @@ interface Action {
   act: (session: Session) => Promise<unknown>;
   /** What is done with them then: `pinned`. */
   done: string;
+  /** Done also when nobody looks any more. */
+  after?: () => void;
 }
 
 export function Selection({ sessions, onChoose, onRemove }: Props) {
   const queries = useQueryClient();
   const doing = useMutation({
-    mutationFn: async ({ on, act, done }: Action) => {
+    mutationFn: async ({ on, act, done, after }: Action) => {
       const { failed, error } = await withEach(on, act);
       const count = on.length - failed.length;
+      if (count > 0) after?.();
       if (count > 0) toast(`${some(count, "session")} ${done}`);
       await queries.invalidateQueries({ queryKey: ["sessions"] });
       // What is left to do stays chosen.
@@ -47,11 +50,9 @@ export function Selection({ sessions, onChoose, onRemove }: Props) {
     asked(client.POST("/api/sessions/{id}/stop", { params: { path: { id } } }));
   const exported = () => {
     const texts: string[] = [];
-    const act = async (session: Session) => texts.push(await recordOf(session));
-    doing.mutate(
-      { on: sessions, act, done: "exported" },
-      { onSettled: () => texts.length > 0 && save("sessions.md", texts.join("\n\n---\n\n")) },
-    );
+    const act = async (session: Session) => texts.push(await textAt(exportOf(session)));
+    const after = () => save("sessions.md", texts.join("\n\n---\n\n"));
+    doing.mutate({ on: sessions, act, done: "exported", after });
   };
   return (
     <section className="selection" aria-label="Selected sessions">
@@ -86,13 +87,4 @@ export function Selection({ sessions, onChoose, onRemove }: Props) {
       </div>
     </section>
   );
-}
-
-/** The whole record, as Markdown. */
-async function recordOf(session: Session): Promise<string> {
-  const response = await fetch(exportOf(session));
-  if (!response.ok) {
-    throw new Problem(response.status, "export", `“${session.title}” could not be exported.`);
-  }
-  return response.text();
 }

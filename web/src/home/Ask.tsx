@@ -27,16 +27,15 @@ interface Props {
 /** The one large prompt box. */
 export function Ask({ boards, roles, samples }: Props) {
   const [prompt, setPrompt] = useState(() => remembered(UNSENT, ""));
-  const [chosen, setChosen] = useState(
-    () => defaults().board ?? remembered(LAST_BOARD, FIRST_BOARD),
-  );
+  const [chosen, setChosen] = useState<string>();
   const [files, setFiles] = useState<AttachedFile[]>([]);
   const attachments = useAttachments(files, setFiles);
   const isNarrow = useNarrow();
   const area = useRef<HTMLDivElement>(null);
   const { convene, isConvening, error } = useConvene();
   // A board that was remembered may not be there any more.
-  const known = boards.find((one) => one.name === chosen) ?? boards[0];
+  const names = [chosen, defaults().board, remembered(LAST_BOARD, FIRST_BOARD)];
+  const [known = boards[0]] = names.flatMap((name) => boards.filter((one) => one.name === name));
   const board = known?.name ?? FIRST_BOARD;
   const budget = known?.budget ? undefined : budgetOf(defaults().allowance);
   const question = { prompt, board, files, ...(budget && { budget }) };

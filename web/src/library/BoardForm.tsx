@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { asked, client, Problem } from "../api/client";
 import { seatedInTurn, useBoardPresets, useLimits, useModels } from "../api/known";
-import { useWrite } from "../api/write";
+import { forgetSent, useWrite } from "../api/write";
 import { BoardEditor } from "../boardrooms/BoardEditor";
 import type { Presets } from "../boardrooms/board";
 import { saved, setupFrom, setupOf, type SavedBoard, type Setup } from "../boardrooms/setup";
@@ -72,9 +72,10 @@ function Form({ presets, board }: { presets: Presets; board: SavedBoard | undefi
     },
     {
       place,
-      onSent: () => {
-        keep(undefined);
-        return queries.invalidateQueries({ queryKey: ["boards"] });
+      onSent: async (_, sent) => {
+        await queries.invalidateQueries({ queryKey: ["boards"] });
+        const text = JSON.stringify(sent);
+        forgetSent<Draft>(place, (now) => JSON.stringify(saved(now.setup, now)) === text);
       },
     },
   );
@@ -134,6 +135,11 @@ function Form({ presets, board }: { presets: Presets; board: SavedBoard | undefi
         <Link className="button" href="/library/boards" onClick={() => keep(undefined)}>
           Cancel
         </Link>
+        {kept && (
+          <Button look="quiet" onClick={() => keep(undefined)}>
+            Start over
+          </Button>
+        )}
       </div>
     </form>
   );

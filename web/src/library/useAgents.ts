@@ -24,6 +24,26 @@ export function useAgents(filter: { facilitator?: boolean; q?: string }) {
   });
 }
 
+const MOST_OF_A_PAGE = 200;
+const RARELY_MS = 60_000;
+
+/** Every stored agent, those that ship with Plenary first. */
+export function useEveryAgent() {
+  return useQuery({ queryKey: ["agents", "every"], queryFn: everyAgent, staleTime: RARELY_MS });
+}
+
+async function everyAgent(): Promise<Agent[]> {
+  const agents: Agent[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { limit: MOST_OF_A_PAGE, ...(cursor !== undefined && { cursor }) };
+    const page = await whole(client.GET("/api/agents", { params: { query } }));
+    agents.push(...page.data);
+    cursor = page.meta?.next ?? undefined;
+  } while (cursor !== undefined);
+  return agents;
+}
+
 function agentQuery(id: string) {
   return {
     queryKey: ["agents", "one", id],

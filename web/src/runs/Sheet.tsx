@@ -3,7 +3,7 @@
 import { Link, useLocation } from "wouter";
 import { Icon } from "../ui/icons";
 import { Notice } from "../ui/Notice";
-import { duration, moment, useNow } from "../ui/time";
+import { duration, moment, some, useNow } from "../ui/time";
 import { CHOICES, DecideForm } from "./Decide";
 import { StateMark } from "../graph/StateMark";
 import {
@@ -19,6 +19,9 @@ import {
   type RunView,
 } from "./run";
 import { Value } from "./Value";
+
+/** The last steps before it that are listed; the run has all. */
+const SHOWN = 20;
 
 /** `place` names the step; without one it is the first that waits. */
 export function Sheet({ run, place }: { run: RunView; place: string }) {
@@ -69,24 +72,26 @@ export function Sheet({ run, place }: { run: RunView; place: string }) {
                 <Value value={approval.show} label="To be decided" under={2} />
               </div>
             )}
-            {done.length > 0 && (
-              <section className="sheet-course">
-                <h2 className="label">
-                  How it got here <Link href={back}>Open the run</Link>
-                </h2>
-                <ul>
-                  {done.map(({ step: one }) => (
-                    <li key={one.place}>
-                      <StateMark
-                        status={markOf(one)}
-                        word={markInWords(one, run.status !== "running")}
-                      />
-                      {one.label ?? one.id}
-                    </li>
-                  ))}
-                </ul>
-              </section>
-            )}
+            <section className="sheet-course">
+              <h2 className="label">
+                How it got here <Link href={back}>Open the run</Link>
+              </h2>
+              {done.length > SHOWN && (
+                <p className="muted">{some(done.length - SHOWN, "earlier step")}</p>
+              )}
+              <ul>
+                {done.slice(-SHOWN).map(({ step: one, where: at }) => (
+                  <li key={one.place}>
+                    <StateMark
+                      status={markOf(one)}
+                      word={markInWords(one, run.status !== "running")}
+                    />
+                    {one.label ?? one.id}
+                    {at !== "" && <span className="muted small"> {at}</span>}
+                  </li>
+                ))}
+              </ul>
+            </section>
           </div>
           <Grounds approval={approval} starter={run.starter} />
         </div>

@@ -111,7 +111,7 @@ export function SessionHead(props: Props) {
           items={[
             ...(props.more ?? []),
             ...(isNarrow ? asExports(exports) : []),
-            ...(took && session.kind !== "workflow" && !props.imported
+            ...(took && takesBudget(session.kind, status) && !props.imported
               ? [
                   {
                     label: took.budget ? "Change budget…" : "Set a budget…",
@@ -141,6 +141,12 @@ export function SessionHead(props: Props) {
       )}
     </header>
   );
+}
+
+/** Of a board or a discussion that is done more can be asked; of the others nothing. */
+function takesBudget(kind: string, status: string): boolean {
+  const isOver = (kind === "council" && status === "closed") || status === "archived";
+  return kind !== "workflow" && !isOver;
 }
 
 const LONG = 160;

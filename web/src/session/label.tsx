@@ -43,18 +43,20 @@ export function useLabelling(session: Labelled): { items: MenuItem[]; dialog: Re
   const { id, pinned = false } = session;
   const [isRenaming, setRenaming] = useState(false);
   const relabel = useRelabel();
+  // The row moves to another list, and is gone from this one, before all of it is done.
   const pin = () =>
-    relabel.mutate(
-      { id, pinned: !pinned },
-      {
-        onSuccess: () => toast(pinned ? "Unpinned" : "Pinned to the top"),
-        onError: ({ message }) => toast(message),
-      },
+    relabel.mutateAsync({ id, pinned: !pinned }).then(
+      () => toast(pinned ? "Unpinned" : "Pinned to the top"),
+      ({ message }: Error) => toast(message),
     );
   return {
     items: [
       { label: "Rename…", icon: "edit", run: () => setRenaming(true) },
-      { label: pinned ? "Unpin" : "Pin to the top", icon: pinned ? "unpin" : "pin", run: pin },
+      {
+        label: pinned ? "Unpin" : "Pin to the top",
+        icon: pinned ? "unpin" : "pin",
+        run: () => void pin(),
+      },
     ],
     dialog: isRenaming && <Rename session={session} onClose={() => setRenaming(false)} />,
   };

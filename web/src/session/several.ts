@@ -26,11 +26,11 @@ export function chosenAfter(
   from?: string,
 ): Set<string> {
   const next = new Set(chosen);
-  const [start, end] = [order.indexOf(from ?? clicked), order.indexOf(clicked)].sort(
-    (one, other) => one - other,
-  );
+  // What is not shown any more is no place to begin from.
+  const other = from !== undefined && order.includes(from) ? from : clicked;
+  const [start = 0, end = 0] = [order.indexOf(other), order.indexOf(clicked)].sort((a, b) => a - b);
   const isOn = !chosen.has(clicked);
-  for (const id of order.slice(Math.max(0, start ?? 0), (end ?? 0) + 1)) {
+  for (const id of order.slice(start, end + 1)) {
     if (isOn) next.add(id);
     else next.delete(id);
   }

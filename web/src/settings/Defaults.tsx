@@ -1,6 +1,6 @@
 import { useBoards } from "../api/known";
 import { useDefaults } from "../boardrooms/defaults";
-import { BudgetFields } from "../ui/Budget";
+import { BudgetFields, wrongAmount, type Allowance } from "../ui/Budget";
 import { SelectField } from "../ui/Field";
 
 /** What a new board begins with. */
@@ -23,7 +23,7 @@ export function Defaults() {
       </SelectField>
       <BudgetFields
         value={allowance}
-        wrong={() => undefined}
+        wrong={(field) => wrongAmount(allowance[field.slice("budget.".length) as keyof Allowance])}
         hint="Applies unless a board has its own budget. You can change it before you convene."
         onChange={(next) => change({ allowance: next })}
       />

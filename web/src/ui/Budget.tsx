@@ -34,6 +34,12 @@ export function budgetOf(allowance = NO_LIMIT): Schemas["NewBudget"] | undefined
   };
 }
 
+/** What is wrong with an amount, before a server could say it. */
+export function wrongAmount(text: string | undefined): string | undefined {
+  const value = number(text ?? "");
+  return value !== undefined && value <= 0 ? "Enter a number above 0" : undefined;
+}
+
 /** People write 20,000 and 20 000. What is no number goes as nothing to spend, which is refused. */
 function number(text: string): number | undefined {
   const plain = text.replace(/[\s,]/g, "");
@@ -69,7 +75,8 @@ export function BudgetFields({ value = NO_LIMIT, wrong, hint, hasTime = true, on
       <legend className="legend">Budget</legend>
       <div className="budget-fields">
         {field("tokens", "Tokens", "budget.tokens")}
-        {currency !== undefined && field("cost", `Cost (${currency})`, "budget.cost")}
+        {(currency !== undefined || value.cost !== "") &&
+          field("cost", currency === undefined ? "Cost" : `Cost (${currency})`, "budget.cost")}
         {hasTime && field("seconds", "Time (s)", "budget.seconds")}
       </div>
       <p className="muted small">{hint}</p>

@@ -40,7 +40,7 @@ export function ModelSelect<Value extends string = string>(props: Props<Value>) 
       {(tiers || isTier) && (
         <optgroup label="By tier">
           {known.map(({ tier, model }) => (
-            <option key={tier} value={`tier:${tier}`}>
+            <option key={tier} value={`tier:${tier}`} disabled={model === undefined}>
               {tier.charAt(0).toUpperCase() + tier.slice(1)} (
               {model ? shortModel(model) : "none set"})
             </option>
@@ -48,7 +48,7 @@ export function ModelSelect<Value extends string = string>(props: Props<Value>) 
         </optgroup>
       )}
       <ModelOptions
-        models={models.data ?? []}
+        models={models.data}
         chosen={isTier ? undefined : value.slice(prefix.length)}
         prefix={prefix}
       />
@@ -57,19 +57,26 @@ export function ModelSelect<Value extends string = string>(props: Props<Value>) 
 }
 
 interface OptionsProps {
-  models: readonly Schemas["ModelView"][];
+  /** Absent while nobody knows. */
+  models: readonly Schemas["ModelView"][] | undefined;
   /** The model that is chosen; it is offered although it cannot be used now. */
   chosen?: string | undefined;
   prefix?: string;
 }
 
 /** Models as options of a list, by provider. */
-export function ModelOptions({ models, chosen, prefix = "" }: OptionsProps) {
+export function ModelOptions({ models: known, chosen, prefix = "" }: OptionsProps) {
+  const models = known ?? [];
   const providers = [...new Set(models.map((model) => model.provider))];
   const isKnown = !chosen || models.some((model) => model.name === chosen);
   return (
     <>
-      {!isKnown && <option value={`${prefix}${chosen}`}>{chosen} (not available)</option>}
+      {!isKnown && (
+        <option value={`${prefix}${chosen}`}>
+          {chosen}
+          {known && " (not available)"}
+        </option>
+      )}
       {providers.map((provider) => (
         <optgroup key={provider} label={provider}>
           {models

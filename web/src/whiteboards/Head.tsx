@@ -32,6 +32,8 @@ export function Head({ identities, connection }: Props) {
       }
       status={view.phase}
       connection={connection}
+      // Who seats no models has nothing to spend.
+      took={(view.usage ?? view.budget) && { ...view, usage: view.usage ?? {} }}
       exports={exportItems(looking)}
       actions={
         (view.phase !== "archived" || identities.all.length > 0) && (

@@ -1,6 +1,7 @@
 // Who takes part, as what; and, where the server tells it, who has posted.
 
 import { useState } from "react";
+import type { Schemas } from "../api/client";
 import { Button } from "../ui/Button";
 import { Glyph, Icon } from "../ui/icons";
 import { moment } from "../ui/time";
@@ -112,7 +113,7 @@ function Person({ agent, onSeat }: { agent: Agent; onSeat: (seat: NewSeat) => vo
           <button
             type="button"
             className="link-button small no-print"
-            onClick={() => onSeat({ name: seat.agentName, model: seat.model })}
+            onClick={() => onSeat(seatAgain(seat))}
           >
             Ask again…<span className="unseen"> {seat.agentName}</span>
           </button>
@@ -126,6 +127,11 @@ function Person({ agent, onSeat }: { agent: Agent; onSeat: (seat: NewSeat) => vo
       )}
     </li>
   );
+}
+
+/** The same as it sat: a stored agent with all that it is, and not its model alone. */
+function seatAgain({ agentName, agent, model }: Schemas["SeatView"]): NewSeat {
+  return { name: agentName, model: agent === undefined ? model : `@${agent}` };
 }
 
 /** How the board came to where it is. */

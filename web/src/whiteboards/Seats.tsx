@@ -4,7 +4,7 @@
 import { useState } from "react";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useModels } from "../api/known";
-import { useAgents } from "../library/useAgents";
+import { useEveryAgent } from "../library/useAgents";
 import { toast } from "../ui/announce";
 import { Button, IconButton } from "../ui/Button";
 import { Confirm } from "../ui/Confirm";
@@ -83,7 +83,7 @@ interface FieldsProps {
 
 function SeatFields({ seat, wrong, onChange }: FieldsProps) {
   const models = useModels().data ?? [];
-  const agents = useAgents({}).data?.pages.flatMap((page) => page.data) ?? [];
+  const agents = useEveryAgent().data ?? [];
   const isModel =
     seat.model !== "" && !seat.model.startsWith("@") && tierOf(seat.model) === undefined;
   return (

@@ -1,1 +1,0 @@
-import{Mt as e,Pt as t}from"./title-BJ1yQts1.js";var n=t(e(),1),r=`(max-width: 900px)`;function i(e=r){return(0,n.useSyncExternalStore)(t=>{let n=window.matchMedia(e);return n.addEventListener(`change`,t),()=>n.removeEventListener(`change`,t)},()=>window.matchMedia(e).matches)}export{i as t};

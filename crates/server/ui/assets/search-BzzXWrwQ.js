@@ -1,1 +1,0 @@
-import{Mt as e,Pt as t,at as n}from"./title-BJ1yQts1.js";var r=t(e(),1);function i(){let e=n()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(e),[e])}export{i as t};
