@@ -181,7 +181,7 @@ async fn a_renamed_council_leaves_the_store_sound() {
     let (home, _scripted) = start(members()).await;
     home.run(&OPEN).await;
     let renamed = home.run(&["sessions", "rename", "drinks", "The kettle question"]).await;
-    assert_eq!(renamed.out.trim(), "Renamed to The kettle question.");
+    assert_eq!(renamed.out.trim(), "Renamed to \"The kettle question\".");
     let found = home.run(&["sessions", "list", "kettle"]).await;
     assert!(found.out.contains("drinks · The kettle question"), "{}", found.out);
     let checked = home.run(&["store", "check"]).await;

@@ -239,7 +239,6 @@ story(
     const params = { path: { board } };
     const view = await got(server.api.GET("/api/whiteboards/{board}", { params }));
     expect(view.admission).toBe("invited");
-    await page.locator(".session-head").getByText("90,000").waitFor();
 
     // One who failed is asked again, by another model.
     await people.getByRole("button", { name: "Ask again… sceptic" }).click();
@@ -260,5 +259,11 @@ story(
     await one.getByRole("button", { name: "Seat", exact: true }).click();
     await one.waitFor({ state: "detached" });
     await people.getByText("ollama/alpha").waitFor();
+
+    // In blind nobody sees what they spend: that would tell who has answered, and how much.
+    const tokens = page.locator(".session-head").getByText("of 90,000");
+    expect(await tokens.count()).toBe(0);
+    await moveOn(page, "Read", "posts");
+    await tokens.waitFor();
   },
 );
