@@ -1,16 +1,16 @@
 // Taking over a board that was exported as JSON, here or elsewhere.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { asked, client, Problem, type Schemas } from "../api/client";
 import { useWrite } from "../api/write";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { FilePicker } from "../ui/FilePicker";
 import { Wrong } from "../ui/Notice";
 
 export function ImportRecord() {
-  const picker = useRef<HTMLInputElement>(null);
   const [, go] = useLocation();
   const queries = useQueryClient();
   const [error, setError] = useState<Error>();
@@ -32,21 +32,17 @@ export function ImportRecord() {
   };
   return (
     <>
-      <Button icon="upload" disabled={write.isPending} onClick={() => picker.current?.click()}>
-        {write.isPending ? "Importing…" : "Import"}
-      </Button>
-      <input
-        ref={picker}
-        type="file"
-        hidden
+      <FilePicker
+        label="Exported board"
         accept=".json"
-        aria-label="Exported board"
-        onChange={(event) => {
-          const [file] = event.target.files ?? [];
-          if (file) void take(file);
-          event.target.value = "";
-        }}
-      />
+        onPick={([file]) => file && void take(file)}
+      >
+        {(pick) => (
+          <Button icon="upload" disabled={write.isPending} onClick={pick}>
+            {write.isPending ? "Importing…" : "Import"}
+          </Button>
+        )}
+      </FilePicker>
       {error && (
         <Dialog title="The file was not imported" onClose={() => setError(undefined)}>
           <Wrong error={error} />

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { asked, client, Problem } from "../api/client";
 import { useBoardPresets, useBoards } from "../api/known";
@@ -11,6 +11,7 @@ import { toast } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Empty, Loading } from "../ui/Empty";
+import { FilePicker } from "../ui/FilePicker";
 import { Glyph, Icon } from "../ui/icons";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
@@ -198,7 +199,6 @@ function useBoardChanges() {
 
 function ImportButton() {
   const queries = useQueryClient();
-  const picker = useRef<HTMLInputElement>(null);
   const [file, setFile] = useState<string>();
   const write = useWrite(
     (body: { file: string; replace?: boolean }, header) =>
@@ -213,24 +213,22 @@ function ImportButton() {
   );
   return (
     <>
-      <Button icon="upload" onClick={() => picker.current?.click()}>
-        Import
-      </Button>
-      <input
-        ref={picker}
-        type="file"
-        hidden
-        aria-label="Board file"
+      <FilePicker
+        label="Board file"
         accept=".toml,.json"
-        onChange={(event) => {
-          const [chosen] = event.target.files ?? [];
+        onPick={([chosen]) =>
           void chosen?.text().then((text) => {
             setFile(text);
             write.mutate({ file: text });
-          });
-          event.target.value = "";
-        }}
-      />
+          })
+        }
+      >
+        {(pick) => (
+          <Button icon="upload" onClick={pick}>
+            Import
+          </Button>
+        )}
+      </FilePicker>
       {file !== undefined && write.error && (
         <ImportProblem
           error={write.error}

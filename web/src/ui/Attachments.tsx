@@ -1,11 +1,12 @@
 // Files of a form, everywhere alike: by button, by drop, by paste. A long text that is
 // pasted becomes a file, and every file can be opened.
 
-import { useRef, useState, type ClipboardEvent, type DragEvent } from "react";
+import { useState, type ClipboardEvent, type DragEvent } from "react";
 import { useLimits, useModels } from "../api/known";
 import { announce } from "./announce";
 import { Button, IconButton } from "./Button";
 import { Dialog } from "./Dialog";
+import { FilePicker } from "./FilePicker";
 import {
   fileLimits,
   freeName,
@@ -65,29 +66,18 @@ export function useAttachments(
 }
 
 export function AttachButton({ of, isShort = false }: { of: Attachments; isShort?: boolean }) {
-  const picker = useRef<HTMLInputElement>(null);
-  const pick = () => picker.current?.click();
   return (
-    <>
-      {isShort ? (
-        <IconButton icon="attach" label="Attach files" onClick={pick} />
-      ) : (
-        <Button look="quiet" icon="attach" onClick={pick}>
-          Attach files
-        </Button>
-      )}
-      <input
-        ref={picker}
-        type="file"
-        multiple
-        hidden
-        aria-label="Attach files"
-        onChange={(event) => {
-          void of.add([...(event.target.files ?? [])]);
-          event.target.value = "";
-        }}
-      />
-    </>
+    <FilePicker label="Attach files" multiple onPick={(files) => void of.add(files)}>
+      {(pick) =>
+        isShort ? (
+          <IconButton icon="attach" label="Attach files" onClick={pick} />
+        ) : (
+          <Button look="quiet" icon="attach" onClick={pick}>
+            Attach files
+          </Button>
+        )
+      }
+    </FilePicker>
   );
 }
 

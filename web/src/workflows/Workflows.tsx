@@ -2,7 +2,7 @@
 
 import "./workflows.css";
 import { useQueryClient } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { asked, client } from "../api/client";
 import { useWrite } from "../api/write";
@@ -17,6 +17,7 @@ import { Age } from "../ui/Age";
 import { Button } from "../ui/Button";
 import { Empty, Loading } from "../ui/Empty";
 import { TextField } from "../ui/Field";
+import { FilePicker } from "../ui/FilePicker";
 import { Icon, type IconName } from "../ui/icons";
 import { Menu } from "../ui/Menu";
 import { Wrong } from "../ui/Notice";
@@ -215,27 +216,24 @@ function Bars({ runs }: { runs: readonly Started[] }) {
 
 /** A file that is there already becomes a draft, to be looked at before it is stored. */
 function ImportYaml() {
-  const input = useRef<HTMLInputElement>(null);
   const [, go] = useLocation();
   return (
-    <>
-      <Button icon="upload" onClick={() => input.current?.click()}>
-        Import YAML
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        accept=".yaml,.yml,.json"
-        onChange={(event) => {
-          const [file] = event.target.files ?? [];
-          void file?.text().then((text) => {
-            remember(NEW_DRAFT, text);
-            go("/workflows/new");
-          });
-        }}
-      />
-    </>
+    <FilePicker
+      label="Workflow file"
+      accept=".yaml,.yml,.json"
+      onPick={([file]) =>
+        void file?.text().then((text) => {
+          remember(NEW_DRAFT, text);
+          go("/workflows/new");
+        })
+      }
+    >
+      {(pick) => (
+        <Button icon="upload" onClick={pick}>
+          Import YAML
+        </Button>
+      )}
+    </FilePicker>
   );
 }
 
