@@ -109,7 +109,9 @@ pub mod exit {
 
 pub async fn run(arguments: Arguments) -> u8 {
     let env = |name: &str| std::env::var(name).ok();
-    let config = Config::load(&env).map(|mut config| {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let config = config::check_variables(names).and_then(|()| Config::load(&env));
+    let config = config.map(|mut config| {
         config.server = arguments.server.clone().or(config.server.take());
         config
     });
@@ -171,7 +173,14 @@ pub async fn run(arguments: Arguments) -> u8 {
         #[cfg(feature = "pages")]
         Command::Manual(manual) => manual.run(),
     };
-    result.unwrap_or_else(|error| report(&error, noun))
+    let code = result.unwrap_or_else(|error| report(&error, noun));
+    match terminal::lost() {
+        Some(problem) if code == exit::DONE => {
+            terminal::complain(&format!("cannot write to standard output: {problem}"), None);
+            exit::FAILED
+        }
+        _ => code,
+    }
 }
 
 /// What a command is about, for the words of its errors.
@@ -229,8 +238,7 @@ fn usage(message: impl Into<String>) -> ApiError {
 /// Asks a person, and nobody else. Where there is none, the hint says what to do.
 fn agreed(question: &str, whether: &str, hint: &str) -> Result<bool, ApiError> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let problem =
-            format!("this is not a terminal, so there is no one to ask whether to {whether}");
+        let problem = format!("cannot ask whether to {whether}: this is not a terminal");
         return Err(ApiError { hint: Some(hint.to_owned()), ..usage(problem) });
     }
     terminal::prompt(&format!("{question} [y/N] "));

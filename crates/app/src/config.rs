@@ -380,6 +380,30 @@ fn providers(
     Ok(all)
 }
 
+/// Settings in tables that have a variable.
+const NESTED: [&str; 9] = [
+    "PLENARY_TIERS__FAST",
+    "PLENARY_TIERS__BALANCED",
+    "PLENARY_TIERS__STRONG",
+    "PLENARY_SERVE__CONNECTIONS",
+    "PLENARY_SERVE__SOCKET_CLIENTS",
+    "PLENARY_SERVE__MCP_SESSIONS",
+    "PLENARY_SERVE__DRAIN_SECONDS",
+    "PLENARY_SERVE__PROXIES",
+    "PLENARY_SERVE__ADDRESS",
+];
+
+/// A variable that looks like one of these and is none is a slip: nobody would read it.
+pub fn check_variables(names: impl IntoIterator<Item = String>) -> Result<(), String> {
+    let is_strange = |name: &String| {
+        name.starts_with("PLENARY_") && name.contains("__") && !NESTED.contains(&name.as_str())
+    };
+    match names.into_iter().find(is_strange) {
+        None => Ok(()),
+        Some(name) => Err(format!("there is no setting {name}; there are {}", NESTED.join(", "))),
+    }
+}
+
 /// A tier that is set to nothing is a slip: without it a model is chosen anyway.
 fn tiers(written: TierModels, set: &dyn Fn(&str) -> Option<String>) -> Result<Tiers, String> {
     let tier = |name: &str, written: Option<String>| {

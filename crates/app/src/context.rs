@@ -24,7 +24,10 @@ pub fn read(path: &Path) -> Result<Value, String> {
     }
     let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
     let text = text.ok_or_else(|| {
-        format!("{shown} is not a text file; text, Markdown, code, PDF and images can be attached")
+        format!(
+            "{shown} is neither UTF-8 text nor a PDF or image; text, Markdown, code, PDF and \
+             images can be attached"
+        )
     })?;
     let most = limits::CONTEXT_FILE_BYTES;
     if text.len() > most {

@@ -30,8 +30,12 @@ pub fn of_node(name: &str) {
 pub fn start() -> Result<(), String> {
     // Targets and levels, such as `info` or `warn,plenary_engine=debug`: filters by spans and
     // their fields would bring a whole engine for regular expressions.
-    let filter = std::env::var("PLENARY_LOG").ok().and_then(|text| text.parse().ok());
-    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::WARN));
+    let filter = match std::env::var("PLENARY_LOG") {
+        Err(_) => Targets::new().with_default(LevelFilter::WARN),
+        Ok(text) => text.parse().map_err(|_| {
+            format!("PLENARY_LOG is {text:?}; write `info` or `warn,plenary_engine=debug`")
+        })?,
+    };
     let lines = tracing_subscriber::registry().with(filter);
     match std::env::var(FORMAT).as_deref() {
         Err(_) | Ok("" | "text") => {

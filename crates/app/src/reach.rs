@@ -230,7 +230,11 @@ fn store_error(config: &Config, error: &StoreError) -> ApiError {
             });
         }
         StoreError::Damaged(_) => {
-            problem.hint = Some("See docs/store.md for how to restore a backup.".into());
+            problem.hint = Some(format!(
+                "Keep a copy of {} as it is, and restore a backup: see docs/store.md. `plenary \
+                 store check` says more.",
+                config.home.display()
+            ));
         }
         StoreError::Failed(_)
         | StoreError::NotWritten(_)

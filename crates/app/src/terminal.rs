@@ -2,7 +2,8 @@
 //! only where a caller says that it has put them in: whatever a model, a server or a
 //! file says, the cursor, the title and the clipboard are out of its reach.
 
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use plenary_domain::boardroom::Role;
 use ratatui::style::Color;
@@ -19,39 +20,61 @@ pub fn colours(stream: &impl IsTerminal) -> bool {
     redraws(stream) && !no_colour
 }
 
-/// Writes plain text to standard output. A reader that has gone away is no error.
+/// Why something did not get out.
+static LOST: OnceLock<String> = OnceLock::new();
+
+/// Why something that was written to standard output is lost, if it is. A reader that has
+/// gone away is no error.
+pub fn lost() -> Option<&'static str> {
+    LOST.get().map(String::as_str)
+}
+
+/// Writes plain text to standard output.
 pub fn say(text: &str) {
-    write(std::io::stdout().lock(), &clean(text), "\n");
+    put(&clean(text));
 }
 
 /// Writes text that has styles of our own in it.
 pub fn say_styled(text: &str) {
-    write(std::io::stdout().lock(), &styles_only(text), "\n");
+    put(&styles_only(text));
 }
 
 /// Writes a document to standard output: as it is, but to a terminal without the
 /// codes that a model may have put in.
 pub fn say_document(text: &str) {
-    let out = std::io::stdout();
-    match out.is_terminal() {
+    match io::stdout().is_terminal() {
         true => say(text),
-        false => write(out.lock(), text, "\n"),
+        false => put(text),
+    }
+}
+
+fn put(text: &str) {
+    match write(io::stdout().lock(), text, "\n") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            LOST.get_or_init(|| error.to_string());
+        }
+        _ => {}
     }
 }
 
 /// Writes a note for the person to standard error.
 pub fn note(text: &str) {
-    write(std::io::stderr().lock(), &clean(text), "\n");
+    tell(&clean(text), "\n");
 }
 
 pub fn note_styled(text: &str) {
-    write(std::io::stderr().lock(), &styles_only(text), "\n");
+    tell(&styles_only(text), "\n");
 }
 
-fn write(mut stream: impl Write, text: &str, end: &str) {
-    let _ = stream.write_all(text.as_bytes());
-    let _ = stream.write_all(end.as_bytes());
-    let _ = stream.flush();
+/// Where this cannot be told, nothing can.
+fn tell(text: &str, end: &str) {
+    let _ = write(io::stderr().lock(), text, end);
+}
+
+fn write(mut stream: impl Write, text: &str, end: &str) -> io::Result<()> {
+    stream.write_all(text.as_bytes())?;
+    stream.write_all(end.as_bytes())?;
+    stream.flush()
 }
 
 /// A part of the terminal's end that is drawn anew until what it shows is settled.
@@ -66,13 +89,13 @@ impl LiveBlock {
         let mut out = self.cleared();
         lines.iter().for_each(|line| out.extend([styles_only(line).as_str(), "\n"]));
         self.rows = lines.len();
-        write(std::io::stderr().lock(), &out, "");
+        tell(&out, "");
     }
 
     /// Takes the block away; what is said next stands in its place.
     pub fn clear(&mut self) {
         let out = self.cleared();
-        write(std::io::stderr().lock(), &out, "");
+        tell(&out, "");
     }
 
     fn cleared(&mut self) -> String {
@@ -85,7 +108,7 @@ impl LiveBlock {
 
 /// A question to the person; the answer is typed behind it.
 pub fn prompt(text: &str) {
-    write(std::io::stderr().lock(), &clean(text), "");
+    tell(&clean(text), "");
 }
 
 pub fn complain(message: &str, hint: Option<&str>) {

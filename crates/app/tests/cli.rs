@@ -403,6 +403,52 @@ async fn sessions_can_be_found_shown_exported_and_removed() {
     assert_eq!(home.run(&["sessions", "show", id]).await.code, Some(2));
 }
 
+/// A disk that is full must not look like a record without a word.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_written_is_an_error() {
+    let (home, _scripted) = canned().await;
+    let asked = ask(&home, &["-o", "."]).await;
+    assert_eq!(asked.code, Some(2));
+    assert!(asked.err.contains(". is a folder; name a file in it"), "{}", asked.err);
+    ask(&home, &[]).await;
+    for list in [&["sessions", "list"][..], &["sessions", "export", "last"]] {
+        let mut command = home.command(list);
+        command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
+        let ran = ended(&home, command.spawn().unwrap()).await;
+        assert_eq!(ran.code, Some(1), "{list:?}");
+        assert!(ran.err.contains("cannot write to standard output: No space left"), "{}", ran.err);
+    }
+}
+
+/// As lists show them, although boards call some of them otherwise.
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_are_found_by_the_status_that_is_shown() {
+    let (home, _scripted) = canned().await;
+    ask(&home, &[]).await;
+    for kind in [&[][..], &["--kind", "boardroom"]] {
+        let list = [&["sessions", "list", "--status", "done"], kind].concat();
+        let listed = home.run(&list).await;
+        assert!(listed.out.contains("  done  "), "{}", listed.shown());
+    }
+    let none = home.run(&["sessions", "list", "--status", "voting"]).await;
+    assert_eq!((none.code, none.out.as_str()), (Some(0), ""), "{}", none.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_variable_that_nobody_reads_is_named() {
+    let home = Home::new(NOWHERE);
+    for (name, says) in [
+        ("PLENARY_TIERS__FST", "there is no setting PLENARY_TIERS__FST"),
+        ("PLENARY_LOG", "PLENARY_LOG is \"plenary=louder\"; write `info`"),
+    ] {
+        let mut command = home.command(&["serve"]);
+        command.env(name, "plenary=louder");
+        let ran = home.finish(command).await;
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains(says), "{}", ran.err);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_board_at_rest_can_be_asked_for_more() {
     let (home, scripted) = canned().await;

@@ -183,7 +183,7 @@ async fn mcp() {
     let (mut agent, _) = Agent::start(home.command(&["mcp"])).await;
     let mut page = String::from(
         "# MCP tools\n\nEvery tool that `plenary mcp` and `/mcp` offer, as a client is told of it. \
-         [How agents use them](../mcp.md) is told there.\n",
+         How agents use them is in [MCP](../mcp.md).\n",
     );
     for tool in agent.tools().await {
         let schema = &tool["inputSchema"];
@@ -210,8 +210,8 @@ fn workflows() {
     let schema = plenary_domain::workflow::schema();
     let mut page = String::from(
         "# Workflow steps\n\nWhat a file, a step and each kind of step take, from the schema that \
-         `plenary workflow new` puts beside a file for your editor. [How workflows are \
-         written](../workflows.md) is told there. Instead of a number, a list or a choice there \
+         `plenary workflow new` puts beside a file for your editor. For how workflows are \
+         written, see [Workflows](../workflows.md). Instead of a number, a list or a choice there \
          may be an expression, `{{ … }}`.\n",
     );
     let step = &schema["definitions"]["step"];
@@ -268,7 +268,7 @@ async fn settings() {
     let told = include_str!("../../../docs/configuration.md");
     let mut page = String::from(
         "# Settings\n\nEvery key that `plenary.toml` takes. What each means, its default and its \
-         variable stand in [Models and settings](../configuration.md).\n\n| table | keys |\n|---|---|\n",
+         variable are in [Models and settings](../configuration.md).\n\n| table | keys |\n|---|---|\n",
     );
     let tables = [
         ("at the top", ""),

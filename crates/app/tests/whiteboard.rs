@@ -347,6 +347,11 @@ async fn models_take_part_while_somebody_watches() {
     assert_eq!(next(&mut lines).await, "lead seated con (ollama/a)");
     let stopped = home.run(&["whiteboard", "stop", "b", "--as", "lead"]).await;
     assert!(stopped.err.contains("Nothing is running on this whiteboard"), "{}", stopped.shown());
+    // The commands of all sessions act as the agent whose token is kept here.
+    let stopped = home.run(&["sessions", "stop", "b"]).await;
+    assert!(stopped.err.contains("Nothing is running on this whiteboard"), "{}", stopped.shown());
+    let allowed = home.run(&["sessions", "budget", "b", "60ktok"]).await;
+    assert!(allowed.out.contains("of 60,000 tokens"), "{}", allowed.shown());
     interrupt(&child);
     tokio::time::timeout(SAFETY, child.wait()).await.unwrap().unwrap();
 }

@@ -102,7 +102,7 @@ pub struct NewAdvisor {
     pub model: Option<String>,
     /// How able its model should be, in place of a model.
     pub tier: Option<TierName>,
-    /// A stored agent, by id or name: its persona and bounds count, and its model, where
+    /// A stored agent, by id or name: its persona and limits apply, and its model, where
     /// none is given here.
     #[schema(min_length = 1)]
     pub agent: Option<String>,

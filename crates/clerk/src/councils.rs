@@ -18,7 +18,7 @@ pub const KIND: &str = "council";
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewCouncil {
-    /// The council's name, for ever: small letters, digits, dots, dashes, underscores.
+    /// The council's permanent name: lowercase letters, digits, dots, dashes, underscores.
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
     pub name: String,
     /// What it is for, and how its members should talk.
@@ -42,7 +42,7 @@ pub struct NewMember {
     /// A member with a model answers by itself when a post is addressed to it.
     #[schema(min_length = 1)]
     pub model: Option<String>,
-    /// A stored agent, by id or name: its persona and bounds count, and its model, where
+    /// A stored agent, by id or name: its persona and limits apply, and its model, where
     /// none is given here. It answers by itself as a model does.
     #[schema(min_length = 1)]
     pub agent: Option<String>,

@@ -17,7 +17,7 @@ pub struct NewSignal {
     /// What the signal is called.
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
     pub name: String,
-    /// What waits compare, and triggers take for inputs: words, numbers, true and false.
+    /// Fields that waits compare and triggers take as inputs: words, numbers, true and false.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub fields: Map<String, Value>,

@@ -50,7 +50,7 @@ pub enum AnnotationType {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewWhiteboard {
-    /// The board's name, for ever: small letters, digits, dots, dashes, underscores.
+    /// The board's permanent name: lowercase letters, digits, dots, dashes, underscores.
     #[schema(pattern = "^[a-z0-9][a-z0-9._-]{0,79}$")]
     pub board_id: String,
     /// The question to be decided.
@@ -90,7 +90,7 @@ pub struct NewBoardSeat {
     pub model: Option<String>,
     /// In place of a model.
     pub tier: Option<TierName>,
-    /// A stored agent, by id or name: its persona and bounds count, and its model, where
+    /// A stored agent, by id or name: its persona and limits apply, and its model, where
     /// none is given here.
     #[schema(min_length = 1)]
     pub agent: Option<String>,
@@ -151,7 +151,7 @@ pub struct NewAgent {
     /// What you know about.
     #[schema(max_length = 300)]
     pub domain: Option<String>,
-    /// On a board to which one is invited: the code that you were given. Specialists need
+    /// On a board that needs an invitation: the code you were given. Specialists need
     /// none in the blind phase.
     #[schema(max_length = 200)]
     pub invitation: Option<String>,

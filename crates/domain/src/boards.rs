@@ -324,7 +324,7 @@ fn own(all: &[Arc<Board>], written: &str) -> Result<Arc<Board>, Reject> {
         true => Err(Reject::NotNow {
             state: "built in",
             message: format!(
-                "{} is built in and cannot be changed. Make a copy to edit.",
+                "{} is built in and cannot be changed or removed. Make a copy to edit.",
                 board.called()
             ),
             allowed: vec!["copy"],

@@ -235,7 +235,7 @@ fn own(all: &[Arc<Agent>], written: &str) -> Result<Arc<Agent>, Reject> {
         true => Err(Reject::NotNow {
             state: "built in",
             message: format!(
-                "{} is built in and cannot be changed. Make a copy to edit.",
+                "{} is built in and cannot be changed or removed. Make a copy to edit.",
                 agent.name
             ),
             allowed: vec!["copy"],

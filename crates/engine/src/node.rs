@@ -356,7 +356,7 @@ impl Engine {
         let work = work(self.clone());
         tokio::spawn(async move {
             if let Err(error) = work.await {
-                tracing::warn!(%error, "this node could not look round");
+                tracing::warn!(%error, "this node could not look for sessions to take over");
             }
             drop(done);
         });

@@ -10,19 +10,25 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 /// The page with the contents. It is the book's first page.
 const CONTENTS: &str = "README.md";
 
-/// The pages by their names, such as `recipes/adr`; the first one has none.
+/// Files that pages lead to, to be downloaded as they are.
+const FILES: [&str; 2] = [".sql", ".json"];
+
+/// The pages by their names, such as `recipes/adr`; the first one has none. Beside them the
+/// files that they lead to.
 pub fn pages(docs: &Path) -> io::Result<BTreeMap<String, String>> {
     let contents = std::fs::read_to_string(docs.join(CONTENTS))?;
     let nav = nav(&contents);
     let mut names = vec![];
     super::collect(docs, "", &mut names)?;
+    let read = |name: &String| std::fs::read_to_string(docs.join(name));
     let pages = names.iter().filter(|name| name.ends_with(".md"));
-    pages
-        .map(|name| {
-            let text = std::fs::read_to_string(docs.join(name))?;
-            Ok((address(name), page(name, &text, &nav)))
-        })
-        .collect()
+    let pages = pages.map(|name| Ok((address(name), page(name, &read(name)?, &nav))));
+    let files = names.iter().filter(|name| is_file(name));
+    pages.chain(files.map(|name| Ok((name.clone(), read(name)?)))).collect()
+}
+
+fn is_file(name: &str) -> bool {
+    FILES.iter().any(|end| name.ends_with(end))
 }
 
 /// `recipes/adr.md` is `recipes/adr`, `errors/README.md` is `errors`.
@@ -180,7 +186,8 @@ impl Writer<'_> {
             }
         }
         let name = parts.join("/");
-        let is_page = name.ends_with(".md") || !name.rsplit('/').next()?.contains('.');
+        let is_page =
+            name.ends_with(".md") || is_file(&name) || !name.rsplit('/').next()?.contains('.');
         let place = if place.is_empty() { String::new() } else { format!("#{place}") };
         is_page.then(|| format!("/docs/{}{place}", address(&name)))
     }

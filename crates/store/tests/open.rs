@@ -82,6 +82,14 @@ async fn unreadable(folder: &Path) -> String {
     }
 }
 
+async fn damaged(folder: &Path) -> String {
+    match open_at(folder, 0).await {
+        Err(StoreError::Damaged(sentence)) => sentence,
+        Err(error) => panic!("{error:?}"),
+        Ok(_) => panic!("opened"),
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn only_its_user_may_read_the_folder() {
@@ -241,8 +249,8 @@ async fn what_is_no_database_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let text = "This is a diary and no database. ".repeat(200);
     fs::write(folder.path().join(DATABASE), &text).unwrap();
-    let sentence = unreadable(folder.path()).await;
-    assert!(sentence.contains("not a database of Plenary"), "{sentence}");
+    let sentence = damaged(folder.path()).await;
+    assert!(sentence.contains("plenary.sqlite3 is not a database"), "{sentence}");
     let kept = fs::read_to_string(folder.path().join(DATABASE)).unwrap();
     assert_eq!(kept, text);
 }
@@ -260,7 +268,7 @@ async fn a_damaged_database_is_told_and_nothing_panics() {
     // All but the header and the first page.
     bytes[4096..].fill(0xa5);
     fs::write(&file, bytes).unwrap();
-    let sentence = unreadable(folder.path()).await;
+    let sentence = damaged(folder.path()).await;
     assert!(sentence.contains("damaged"), "{sentence}");
 }
 

@@ -461,11 +461,16 @@ impl Output {
     pub fn check(&self) -> Result<(), ApiError> {
         let Some(file) = &self.output else { return Ok(()) };
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if folder.is_some_and(|folder| !folder.is_dir()) || file.is_dir() {
-            let file = file.display();
-            return Err(super::usage(format!("cannot write {file}: there is no such folder")));
+        let shown = file.display();
+        match folder {
+            _ if file.is_dir() => {
+                Err(super::usage(format!("{shown} is a folder; name a file in it")))
+            }
+            Some(folder) if !folder.is_dir() => {
+                Err(super::usage(format!("cannot write {shown}: there is no such folder")))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Neither JSON nor Markdown nor a file was asked for.

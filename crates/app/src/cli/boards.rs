@@ -493,7 +493,7 @@ fn who(seat: &Value) -> String {
         Some(sits),
         number("temperature", "temperature"),
         number("outputTokens", "tokens per answer"),
-        number("tries", "answers at once"),
+        number("tries", "tries"),
         prompt.map(|_| "custom prompt".to_owned()),
         Some(spends(&seat["budget"])).filter(|spends| !spends.is_empty()),
     ];

@@ -14,7 +14,7 @@ pub struct Doctor {}
 
 /// A configuration that cannot be read ends the examination.
 pub fn broken(problem: &str) -> u8 {
-    bad("configuration", problem, "Fix the file, or move it away to use the defaults.");
+    bad("configuration", problem, "Correct what is named there; nothing else is read until then.");
     exit::FAILED
 }
 

@@ -13,7 +13,7 @@ pub struct Listing {
     /// Only sessions that contain all these words
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
-    /// Only this status, such as stopped, open or archived; a board that is done is `closed`
+    /// Only this status, as lists show it, such as stopped, done or archived
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
     /// Only this project
@@ -45,17 +45,25 @@ impl Listing {
         empty: &str,
         line: fn(&Value) -> String,
     ) -> Result<u8, ApiError> {
-        let page = api.page(&format!("/api/sessions?{}", self.query(kind))).await?;
+        let (mut rows, mut total) = (vec![], 0);
+        for (kind, status) in self.statuses(kind) {
+            let query = self.query(kind, status);
+            let mut page = api.page(&format!("/api/sessions?{query}")).await?;
+            total += page["meta"]["total"].as_u64().unwrap_or(0);
+            if let Value::Array(found) = page["data"].take() {
+                rows.extend(found);
+            }
+        }
+        rows.sort_by_key(|row| std::cmp::Reverse(text(row, "createdAt")));
+        rows.truncate(self.limit as usize);
         if self.json {
-            print_json(&page["data"]);
+            print_json(&Value::Array(rows));
             return Ok(exit::DONE);
         }
-        let rows = page["data"].as_array().map(Vec::as_slice).unwrap_or_default();
-        for row in rows {
+        for row in &rows {
             terminal::say(&line(row));
         }
         let filtered = !self.words.is_empty() || self.status.is_some() || self.project.is_some();
-        let total = page["meta"]["total"].as_u64().unwrap_or(0);
         if rows.is_empty() && filtered {
             terminal::note("No sessions match.");
         } else if rows.is_empty() {
@@ -66,12 +74,24 @@ impl Listing {
         Ok(exit::DONE)
     }
 
-    fn query(&self, kind: Option<&str>) -> String {
+    /// What to ask for, by kind and status: boards call some of them otherwise than they are
+    /// shown.
+    fn statuses<'a>(&'a self, kind: Option<&'a str>) -> Vec<(Option<&'a str>, Option<&'a str>)> {
+        match (kind, self.status.as_deref()) {
+            (None, Some("done")) => vec![(None, Some("done")), (Some("boardroom"), Some("closed"))],
+            (Some("boardroom"), Some("done")) => vec![(kind, Some("closed"))],
+            (_, Some("writing the verdict")) => vec![(kind, Some("synthesizing"))],
+            (_, Some("voting")) => vec![(kind, Some("balloting"))],
+            (_, status) => vec![(kind, status)],
+        }
+    }
+
+    fn query(&self, kind: Option<&str>, status: Option<&str>) -> String {
         let words = self.words.join(" ");
         let given = [
             ("kind", kind),
             ("q", Some(words.as_str()).filter(|words| !words.is_empty())),
-            ("status", self.status.as_deref()),
+            ("status", status),
             ("project", self.project.as_deref()),
         ];
         let mut query = format!("limit={}", self.limit);

@@ -101,6 +101,10 @@ impl Me {
         if let Some(token) = self.given() {
             // A token begins with its agent's name.
             let holder = token.rsplit_once('.').map_or("", |(name, _)| name).to_owned();
+            if holder.is_empty() {
+                let problem = "this is not an agent token; one looks like NAME.4f2a…";
+                return Err(usage(problem));
+            }
             return match &self.name {
                 Some(name) if *name != holder => {
                     Err(usage(format!("the token is {holder}'s, but --as says {name}")))
@@ -133,6 +137,11 @@ impl Me {
     /// The name that must be given, for those who are new.
     pub fn named(&self) -> Result<&str, ApiError> {
         self.name.as_deref().ok_or_else(|| usage("say who you are: --as NAME"))
+    }
+
+    /// Whether this command says who acts.
+    pub fn is_named(&self) -> bool {
+        self.name.is_some() || self.token.is_some()
     }
 
     fn given(&self) -> Option<String> {

@@ -37,6 +37,8 @@ pub struct Panes {
     scrolled: u16,
     reply: String,
     said: Option<String>,
+    /// How far the board was when it was drawn last.
+    progress: (String, usize),
     colours: bool,
 }
 
@@ -53,8 +55,8 @@ impl Panes {
             }
         });
         let colours = terminal::colours(&io::stdout());
-        let (reply, said) = (String::new(), None);
-        Ok(Panes { terminal, events, focus: None, scrolled: 0, reply, said, colours })
+        let (reply, said, progress) = (String::new(), None, Default::default());
+        Ok(Panes { terminal, events, focus: None, scrolled: 0, reply, said, progress, colours })
     }
 
     pub async fn next_event(&mut self) -> Event {
@@ -131,6 +133,12 @@ impl Panes {
     }
 
     pub fn draw(&mut self, board: &Board) {
+        let answered = board.advisors.iter().filter(|one| one.said.status == "done").count();
+        let progress = (board.status.clone(), answered);
+        if self.progress != progress {
+            // What was said about the board may not be true any more.
+            (self.said, self.progress) = (None, progress);
+        }
         let look = Look {
             focus: self.focus,
             scrolled: self.scrolled,
@@ -216,7 +224,7 @@ fn footer(board: &Board, look: &Look<'_>, hidden: usize) -> Vec<Span<'static>> {
     }
     match look.focus {
         Some(_) => text.push_str(" · ↑↓ scroll · Esc all"),
-        None => text.push_str(" · 1–9 or Tab one pane"),
+        None => text.push_str(" · 1–9 or Tab: one pane"),
     }
     vec![Span::raw(text)]
 }

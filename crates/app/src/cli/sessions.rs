@@ -11,6 +11,7 @@ use super::board::Board;
 use super::budget::{self, Budget};
 use super::discuss::steer::{Choice, Steer};
 use super::list::Listing;
+use super::me::Me;
 use super::render::{self, Paper};
 use super::{agreed, ballot, discuss, exit, given, usage, workflow};
 use crate::api::{Api, ApiError, encode};
@@ -99,6 +100,8 @@ enum Command {
         /// Stop only this advisor, by its number, or skip its votes; the others continue
         #[arg(long, value_name = "ADVISOR")]
         advisor: Option<u8>,
+        #[command(flatten)]
+        me: Me,
     },
     /// Set a session's budget, even if the old one is spent
     Budget {
@@ -110,6 +113,8 @@ enum Command {
         /// Stop when it runs out, instead of concluding from what there is
         #[arg(long)]
         stop_when_spent: bool,
+        #[command(flatten)]
+        me: Me,
     },
     /// Conclude a discussion now, from what has been said so far
     Conclude {
@@ -399,28 +404,30 @@ impl Command {
                 let session = which.find(api).await?;
                 replay(&session.export(api, kept, "json").await?)
             }
-            Command::Stop { which, advisor: Some(advisor) } => {
-                let path = which.board(api, "stopped one advisor at a time").await?;
+            Command::Stop { which, advisor: Some(advisor), me: _ } => {
+                let path = which.board(api, "be stopped one advisor at a time").await?;
                 let path = format!("{path}/advisors/{advisor}/stop");
                 let board: Board = api.post(&path, &json!({})).await?;
                 let status = board.status_word();
                 terminal::say(&format!("Stopped advisor {advisor}; board status: {status}."));
                 Ok(exit::DONE)
             }
-            Command::Budget { which, amount, stop_when_spent } => {
+            Command::Budget { which, amount, stop_when_spent, me } => {
                 let body = budget::read(&[amount], stop_when_spent)?.unwrap_or(json!({}));
-                let path = format!("/api/sessions/{}/budget", which.find(api).await?.id);
+                let session = which.find(api).await?;
+                let api = session.acting(api, kept, &me)?;
+                let path = format!("/api/sessions/{}/budget", session.id);
                 let session: Allowed = api.post(&path, &body).await?;
                 let words = session.budget.map(|budget| budget.in_words());
                 terminal::say(&words.unwrap_or_else(|| "No budget.".to_owned()));
                 Ok(exit::DONE)
             }
-            Command::Stop { which, advisor: None } => {
+            Command::Stop { which, advisor: None, me } => {
                 let session = which.find(api).await?;
                 if session.form() == Form::Discussion {
                     return session.steer(way).stop().await;
                 }
-                let id = session.id;
+                let (api, id) = (session.acting(api, kept, &me)?, &session.id);
                 api.post::<Value>(&format!("/api/sessions/{id}/stop"), &json!({})).await?;
                 terminal::say("Stopped.");
                 Ok(exit::DONE)
@@ -454,13 +461,13 @@ impl Command {
                 which.discussion(api, "started").await?.steer(way).start(&output).await
             }
             Command::Pause { which } => {
-                which.discussion(api, "paused").await?.steer(way).pause().await
+                which.discussion(api, "be paused").await?.steer(way).pause().await
             }
             Command::Conclude { which, output } => {
-                which.discussion(api, "concluded").await?.steer(way).conclude(&output).await
+                which.discussion(api, "be concluded").await?.steer(way).conclude(&output).await
             }
             Command::Interject { which, text, by } => {
-                let session = which.discussion(api, "interjected in").await?;
+                let session = which.discussion(api, "take remarks").await?;
                 session.steer(way).interject(&super::text(&text)?, by.as_deref()).await
             }
             Command::Decide { which, next, question, end: _, reasoning, seat: _, output } => {
@@ -468,7 +475,7 @@ impl Command {
                     (Some(next), Some(question)) => Choice::Next { next, question },
                     (_, _) => Choice::End,
                 };
-                let session = which.discussion(api, "led").await?;
+                let session = which.discussion(api, "be led").await?;
                 session.steer(way).decide(choice, reasoning.as_deref(), &output).await
             }
             Command::Resume { which, output } => {
@@ -480,14 +487,18 @@ impl Command {
                 if session.form() == Form::Run {
                     return session.follow_run(way, kept, &output).await;
                 }
-                let path = session.board("resumed")?;
+                if session.form() == Form::Named {
+                    let wanted = "a boardroom, a discussion or a run";
+                    return Err(session.other(wanted, "be resumed"));
+                }
+                let path = session.path();
                 if session.active || was_active {
                     return ask::rejoin(way, &path, &output).await;
                 }
                 ask::to_the_end(way, &format!("{path}/resume"), &json!({}), &output).await
             }
             Command::Synthesize { which, model, instruction, output } => {
-                let path = which.board(api, "synthesized").await?;
+                let path = which.board(api, "be synthesized").await?;
                 // A board at rest gets a further synthesis, a running one its first.
                 let board: Board = api.get(&path).await?;
                 let command = if board.is_over() { "resynthesize" } else { "synthesize" };
@@ -496,12 +507,12 @@ impl Command {
                 ask::to_the_end(way, &path, &body, &output).await
             }
             Command::Retry { which, advisor, model, output } => {
-                let path = which.board(api, "retried").await?;
+                let path = which.board(api, "be retried").await?;
                 let path = format!("{path}/advisors/{advisor}/retry");
                 ask::to_the_end(way, &path, &given([("model", json!(model))]), &output).await
             }
             Command::Pick { which, advisor, number } => {
-                let path = which.board(api, "picked from").await?;
+                let path = which.board(api, "be picked from").await?;
                 let body = json!({ "try": number });
                 let board: Value =
                     api.post(&format!("{path}/advisors/{advisor}/pick"), &body).await?;
@@ -517,12 +528,12 @@ impl Command {
                 Ok(exit::DONE)
             }
             Command::Ballot { which, output } => {
-                let path = which.board(api, "voted on").await?;
+                let path = which.board(api, "be voted on").await?;
                 ask::to_the_end(way, &format!("{path}/ballot/open"), &json!({}), &output).await
             }
             Command::Vote { which, votes, advisor, seat: _, output } => {
                 let votes = ballot::typed(&votes)?;
-                let path = format!("{}/ballot", which.board(api, "voted on").await?);
+                let path = format!("{}/ballot", which.board(api, "be voted on").await?);
                 let body = given([("votes", json!(votes)), ("advisor", json!(advisor))]);
                 ask::vote(way, &path, &body, &output).await
             }
@@ -537,7 +548,10 @@ impl Command {
                     }
                     return session.steer(way).reply(&text, &output).await;
                 }
-                let path = format!("{}/reply", session.board("replied to")?);
+                if session.form() != Form::Boardroom {
+                    return Err(session.other("a boardroom or a discussion", "be replied to"));
+                }
+                let path = format!("{}/reply", session.path());
                 let body = given([("text", json!(text)), ("advisor", json!(advisor))]);
                 ask::to_the_end(way, &path, &body, &output).await
             }
@@ -581,7 +595,7 @@ impl Which {
         let session = self.find(api).await?;
         match session.form() {
             Form::Discussion => Ok(session),
-            Form::Boardroom | Form::Named | Form::Run => Err(session.other("discussion", done)),
+            Form::Boardroom | Form::Named | Form::Run => Err(session.other("a discussion", done)),
         }
     }
 
@@ -626,7 +640,7 @@ impl Session {
     fn board(&self, done: &str) -> Result<String, ApiError> {
         match self.form() {
             Form::Boardroom => Ok(self.path()),
-            Form::Discussion | Form::Named | Form::Run => Err(self.other("boardroom", done)),
+            Form::Discussion | Form::Named | Form::Run => Err(self.other("a boardroom", done)),
         }
     }
 
@@ -634,20 +648,19 @@ impl Session {
     fn other(&self, wanted: &str, done: &str) -> ApiError {
         let Session { kind, name, id, .. } = self;
         let hint = match self.form() {
-            Form::Boardroom => {
-                format!("For a boardroom: plenary sessions resume, stop, synthesize, retry {id}")
+            Form::Boardroom if self.active => format!("plenary sessions stop, synthesize {id}"),
+            Form::Boardroom => format!("plenary sessions show, synthesize, retry {id}"),
+            Form::Discussion if self.active => {
+                format!("plenary sessions pause, stop, conclude, interject {id}")
             }
-            Form::Discussion => format!(
-                "For a discussion: plenary sessions resume, pause, stop, conclude, interject {id}"
-            ),
-            Form::Run => {
-                format!("For a run: plenary workflow status, cancel, fork {id}")
-            }
+            Form::Discussion => format!("plenary sessions show, resume, conclude {id}"),
+            Form::Run if self.active => format!("plenary workflow status, cancel, fork {id}"),
+            Form::Run => format!("plenary workflow status, fork {id}"),
             Form::Named => format!("See plenary {kind} --help."),
         };
         let name = name.as_deref().unwrap_or(id);
         let what = self.what();
-        let problem = usage(format!("{name} is a {what}; only a {wanted} can be {done}"));
+        let problem = usage(format!("{name} is a {what}; only {wanted} can {done}"));
         ApiError { hint: Some(hint), ..problem }
     }
 
@@ -680,6 +693,15 @@ impl Session {
 
     fn place(&self) -> Place<'_> {
         Place { kind: &self.kind, room: self.name.as_deref().unwrap_or(&self.id) }
+    }
+
+    /// As the agent that is meant. On a whiteboard nobody acts without being one.
+    fn acting(&self, api: &Api, kept: &Kept, me: &Me) -> Result<Api, ApiError> {
+        if self.kind != "whiteboard" && !me.is_named() {
+            return Ok(api.clone());
+        }
+        let found = me.find(kept, self.place())?;
+        Ok(api.with_agent(found.and_then(|found| found.token)))
     }
 
     /// As the only agent of this user's that is there, else as an outsider.

@@ -29,8 +29,7 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
         ("no-model", _) if told.as_ref().is_some_and(|told| told.starts_with("Start Ollama")) => {
             Some(format!("{NO_MODEL} `plenary doctor` says what is missing."))
         }
-        ("not-now", Noun::Sessions) => told.map(|told| possible(&told)),
-        ("not-now", Noun::Workflow) => told.map(|told| possible_with_runs(&told)),
+        ("not-now", _) => told.map(|told| possible(&told)),
         ("not-found", Noun::Workflow) if error.message.contains("workflow called") => Some(
             "List saved workflows with `plenary workflow list`; to run a file, give its path."
                 .into(),
@@ -83,34 +82,75 @@ pub fn hint(error: &ApiError, noun: Noun) -> Option<String> {
     }
 }
 
-/// What a board lets one do now, as commands. A discussion's are commands already.
+/// What a session lets one do now, as commands.
 fn possible(told: &str) -> String {
     let Some((state, names)) = told.split_once("; possible now: ") else { return told.to_owned() };
-    if names.starts_with("plenary ") {
-        return told.to_owned();
+    let names: Vec<&str> = names.trim_end_matches('.').split(", ").collect();
+    let is_any = |some: &[&str]| names.iter().any(|name| some.contains(name));
+    let is_council = is_any(&["change", "close"]);
+    let mut lists: Vec<(&str, Vec<&str>)> = vec![];
+    if names == ["export"] {
+        lists.push(("sessions", vec!["show"]));
     }
-    let mut commands: Vec<&str> = vec![];
-    for name in names.trim_end_matches('.').split(", ") {
-        let command = match name {
-            "resynthesize" => "synthesize",
-            "ballot" => "vote",
-            "openBallot" => "ballot",
-            // It is no command of `sessions`.
-            "followUp" => continue,
-            // Those of a run are commands of `workflow`.
-            "approve" | "cancel" | "fork" => return possible_with_runs(told),
-            "stop" | "resume" | "retry" | "pick" | "synthesize" | "reply" | "export" => name,
-            _ => return told.to_owned(),
-        };
-        if !commands.contains(&command) {
-            commands.push(command);
+    for (noun, command) in names.iter().filter_map(|name| command(name, is_council)) {
+        match lists.iter_mut().find(|(known, _)| *known == noun) {
+            Some((_, commands)) if commands.contains(&command) => {}
+            Some((_, commands)) => commands.push(command),
+            None => lists.push((noun, vec![command])),
         }
     }
     let state = match state.strip_prefix("It is ") {
-        Some(status) => format!("It is {}", status_word("boardroom", status)),
-        None => state.to_owned(),
+        // Of the others none is called closed and means it is done.
+        Some(status) if is_any(&["followUp", "resynthesize", "synthesize", "retry"]) => {
+            format!("It is {}", status_word("boardroom", status))
+        }
+        Some("draft") => "It is a draft".to_owned(),
+        _ => state.to_owned(),
     };
-    format!("{state}; possible now: plenary sessions {}", commands.join(", "))
+    if lists.is_empty() {
+        return format!("{state}.");
+    }
+    let commands =
+        |(noun, commands): (&str, Vec<&str>)| format!("plenary {noun} {}", commands.join(", "));
+    let lists: Vec<String> = lists.into_iter().map(commands).collect();
+    format!("{state}; possible now: {}", lists.join(", "))
+}
+
+/// The command for what the server calls by this name; some have none of their own.
+fn command(name: &str, is_council: bool) -> Option<(&'static str, &'static str)> {
+    Some(match name {
+        "resynthesize" | "synthesize" => ("sessions", "synthesize"),
+        "ballot" => ("sessions", "vote"),
+        "openBallot" => ("sessions", "ballot"),
+        "start" => ("sessions", "start"),
+        "pause" => ("sessions", "pause"),
+        "resume" => ("sessions", "resume"),
+        "stop" => ("sessions", "stop"),
+        "conclude" => ("sessions", "conclude"),
+        "interject" => ("sessions", "interject"),
+        "decide" => ("sessions", "decide"),
+        "retry" => ("sessions", "retry"),
+        "pick" => ("sessions", "pick"),
+        "reply" => ("sessions", "reply"),
+        "export" => ("sessions", "export"),
+        "approve" => ("workflow", "approve"),
+        "cancel" => ("workflow", "cancel"),
+        "fork" => ("workflow", "fork"),
+        "store" => ("workflow", "store"),
+        "remove" => ("workflow", "remove"),
+        "change" => ("council", "edit"),
+        "close" => ("council", "close"),
+        "post" if is_council => ("council", "post"),
+        "post" | "post informational" => ("whiteboard", "post"),
+        "register" => ("whiteboard", "register"),
+        "invite" => ("whiteboard", "invite"),
+        "seat" => ("whiteboard", "seat"),
+        "vote" => ("whiteboard", "vote"),
+        "transition" => ("whiteboard", "transition"),
+        "conflicts" => ("whiteboard", "conflicts"),
+        name if name.starts_with("annotate ") => ("whiteboard", "annotate"),
+        _ => return None,
+    })
 }
 
 fn unknown_in_runs(message: &str) -> &'static str {
@@ -120,19 +160,6 @@ fn unknown_in_runs(message: &str) -> &'static str {
         "`plenary workflow show NAME` lists its versions."
     } else {
         "List runs with `plenary workflow runs`."
-    }
-}
-
-/// What a run or a stored workflow lets one do now, as commands.
-fn possible_with_runs(told: &str) -> String {
-    let Some((state, names)) = told.split_once("; possible now: ") else { return told.to_owned() };
-    let names: Vec<&str> = names.trim_end_matches('.').split(", ").collect();
-    let is_command =
-        |name: &&str| matches!(*name, "approve" | "cancel" | "fork" | "store" | "remove");
-    let commands: Vec<&str> = names.into_iter().filter(is_command).collect();
-    match commands.is_empty() {
-        true => format!("{state}."),
-        false => format!("{state}; possible now: plenary workflow {}", commands.join(", ")),
     }
 }
 
@@ -368,22 +395,33 @@ mod tests {
                 "It is done; possible now: plenary sessions synthesize, retry, export",
             ),
             (
-                "It is active; possible now: plenary sessions pause, stop",
+                "It is active; possible now: pause, stop.",
                 "It is active; possible now: plenary sessions pause, stop",
             ),
-            ("It is blind; possible now: post.", "It is blind; possible now: post."),
+            (
+                "It is draft; possible now: start, edit.",
+                "It is a draft; possible now: plenary sessions start",
+            ),
+            (
+                "It is blind; possible now: post, post informational.",
+                "It is blind; possible now: plenary whiteboard post",
+            ),
+            (
+                "It is open; possible now: post, change, export.",
+                "It is open; possible now: plenary council post, edit, plenary sessions export",
+            ),
+            (
+                "It is closed; possible now: export.",
+                "It is closed; possible now: plenary sessions show, export",
+            ),
+            (
+                "It is running; possible now: approve, cancel.",
+                "It is running; possible now: plenary workflow approve, cancel",
+            ),
+            ("It is done; possible now: something.", "It is done."),
             ("It is concluded.", "It is concluded."),
         ] {
             assert_eq!(possible(told), expected);
-        }
-        for (told, expected) in [
-            (
-                "It is running; possible now: approve, cancel, export.",
-                "It is running; possible now: plenary workflow approve, cancel",
-            ),
-            ("It is done; possible now: export.", "It is done."),
-        ] {
-            assert_eq!(possible_with_runs(told), expected);
         }
     }
 }

@@ -41,6 +41,7 @@ enum Command {
     /// Write a starter workflow, and its schema for editors
     New(new::New),
     /// Report all problems in a workflow, with line and column
+    ///
     /// The exit code is 1 if there are any. Warnings do not count.
     Check {
         /// YAML or JSON; `-` reads standard input
@@ -51,6 +52,7 @@ enum Command {
         json: bool,
     },
     /// Test a workflow with the cases in its file: no models, no network, a simulated clock
+    ///
     /// The exit code is 1 if a case fails or the file has problems.
     Test {
         /// YAML or JSON, with `cases`; `-` reads standard input

@@ -102,7 +102,9 @@ fn what_ships_with_the_program_stays_as_it_is() {
     for command in [edit("classic-triad", seats()), remove("Classic Triad")] {
         let expected = Reject::NotNow {
             state: "built in",
-            message: "Classic Triad is built in and cannot be changed. Make a copy to edit.".into(),
+            message:
+                "Classic Triad is built in and cannot be changed or removed. Make a copy to edit."
+                    .into(),
             allowed: vec!["copy"],
         };
         assert_eq!(decide(None, command), Err(expected));

@@ -139,7 +139,7 @@ fn name(wrong: &mut Vec<Wrong>, agent: &Agent, all: &[Arc<Agent>]) {
     if let Some(other) = others().find(|other| are_same(&other.name, name)) {
         let problem = match other.name == name {
             true => "is the name of another agent".to_owned(),
-            false => format!("differs from the agent {:?} only in case", other.name),
+            false => format!("there is already an agent {:?}", other.name),
         };
         wrong.push(Wrong::new("name", problem));
     } else if let Some(other) = others().find(|other| are_same(&other.id.0, name)) {

@@ -148,10 +148,10 @@ fn names_are_unique_whatever_the_case() {
     let tea = || vec![add(given("Tea"))];
     let other = "is the name of another agent";
     check_wrong(tea(), add(given("Tea")), &[("name", other)]);
-    let case = "differs from the agent \"Tea\" only in case";
+    let case = "there is already an agent \"Tea\"";
     check_wrong(tea(), add(given("tEA")), &[("name", case)]);
     check_wrong(vec![], add(given("The Spark")), &[("name", other)]);
-    let case = "differs from the agent \"Skeptic\" only in case";
+    let case = "there is already an agent \"Skeptic\"";
     check_wrong(tea(), edit("tea", given("SKEPTIC")), &[("name", case)]);
     let id = "is the id of the agent \"The Spark\"";
     check_wrong(vec![], add(given("the-spark")), &[("name", id)]);
@@ -377,7 +377,8 @@ fn what_ships_with_the_program_stays_as_it_is() {
         let refused = decide(None, command);
         let expected = Reject::NotNow {
             state: "built in",
-            message: "The Spark is built in and cannot be changed. Make a copy to edit.".into(),
+            message: "The Spark is built in and cannot be changed or removed. Make a copy to edit."
+                .into(),
             allowed: vec!["copy"],
         };
         assert_eq!(refused, Err(expected));

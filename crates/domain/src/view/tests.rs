@@ -432,7 +432,7 @@ fn advice_is_for_those_who_see_what_it_is_made_from() {
     ] {
         let (state, _) = told(open, reached(Phase::Debate), story());
         let why_not = [
-            "fay/a1 of ben/1 is not settled",
+            "challenge fay/a1 to ben/1 is not settled",
             "no one has voted on ada/1",
             "no one has voted on ben/1",
         ];

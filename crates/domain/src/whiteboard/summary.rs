@@ -184,6 +184,8 @@ fn unsettled(state: &State) -> Vec<String> {
         .posts
         .iter()
         .flat_map(|post| post.open_challenges().map(move |challenge| (challenge, post)));
-    open.map(|(challenge, post)| format!("{} of {} is not settled", challenge.id, post.id))
-        .collect()
+    open.map(|(challenge, post)| {
+        format!("challenge {} to {} is not settled", challenge.id, post.id)
+    })
+    .collect()
 }

@@ -340,7 +340,7 @@ impl Step {
         let Kind::Act { act: Act::Write, with } = &self.kind else { return None };
         let path = with.get("path")?.as_str()?;
         let is_known = !path.contains("{{") && !path.contains("{%");
-        Some(if is_known { path.to_owned() } else { "file".to_owned() })
+        Some(if is_known { path.to_owned() } else { "a file".to_owned() })
     }
 
     /// The steps inside of a `foreach` or a `repeat`.

@@ -40,7 +40,7 @@ pub struct AgentFilter {
     /// `full` gives the personas too.
     #[param(nullable = false, inline)]
     detail: Option<DetailName>,
-    /// Rows of a page.
+    /// Results per page.
     #[param(minimum = 1, maximum = 200, nullable = false)]
     limit: Option<u32>,
     /// `meta.next` of the page before.

@@ -64,7 +64,7 @@ pub struct Filter {
     /// Include each session's progress and outcome.
     #[param(nullable = false)]
     pub facts: Option<bool>,
-    /// Rows of a page.
+    /// Results per page.
     #[param(minimum = 1, maximum = 200, nullable = false)]
     pub limit: Option<u32>,
     /// `meta.next` of the page before.

@@ -15,7 +15,7 @@ use axum::response::Response;
 use plenary_clerk::boardrooms::NewQuorum;
 use plenary_clerk::budgets::NewBudget;
 use plenary_clerk::conversations::{self, Conversation, Settings};
-use plenary_domain::{SessionId, Usage};
+use plenary_domain::{SessionId, Usage, limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
@@ -127,6 +127,19 @@ fn counted(usage: Usage) -> Value {
         "prompt_tokens_details": { "cached_tokens": usage.cached_tokens.unwrap_or(0) },
         "completion_tokens_details": { "reasoning_tokens": usage.reasoning_tokens.unwrap_or(0) },
     })
+}
+
+/// What a parameter gives for the verdict, if a board can keep to it.
+fn answer_tokens(
+    wrong: &mut Vec<(String, String)>,
+    parameter: &str,
+    tokens: Option<u32>,
+) -> Option<u32> {
+    let (least, most) = (limits::OUTPUT_TOKENS_LEAST, limits::OUTPUT_TOKENS_MOST);
+    if tokens.is_some_and(|tokens| !(least..=most).contains(&tokens)) {
+        wrong.push((parameter.to_owned(), format!("must be from {least} to {most}")));
+    }
+    tokens
 }
 
 /// What OpenAI has and a board has not.

@@ -10,8 +10,7 @@ const ID: (&str, &str) = ("id", "The session's id.");
 pub const ROWS: [Row; 4] = [
     Row {
         title: "List sessions",
-        description: "Lists boardrooms, whiteboards, councils and discussions, newest first; `q` \
-                      searches their text.",
+        description: "Lists sessions of every kind, newest first; `q` searches their text.",
         hidden: &["project", "active", "waiting", "pinned", "facts"],
         described: &[("cursor", "`next_cursor` of the previous page.")],
         items: "sessions",

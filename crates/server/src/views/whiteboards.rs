@@ -39,7 +39,7 @@ pub struct WhiteboardView {
     phase: PhaseName,
     /// When this phase began.
     since: Timestamp,
-    /// When the board goes on by itself.
+    /// When the board moves on automatically.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     deadline: Option<Timestamp>,

@@ -45,6 +45,7 @@ async fn read(Path(name): Path<String>, headers: HeaderMap) -> Response {
 
 async fn page(name: &str, headers: &HeaderMap) -> Response {
     match files::page(name) {
+        Some(file) if name.contains('.') => guarded(answer(name, file, headers)),
         Some(file) => guarded(answer("page.html", file, headers)),
         None => error::not_found().await.into_response(),
     }

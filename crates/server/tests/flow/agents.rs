@@ -178,7 +178,7 @@ async fn what_ships_with_plenary_is_copied_and_not_changed() {
     for (status, told) in [app.patch(path, &changes).await, app.delete(path).await] {
         let error = json!({
             "code": "not-now", "state": "built in", "allowed": ["copy"],
-            "message": "The Socratic is built in and cannot be changed. Make a copy to edit.",
+            "message": "The Socratic is built in and cannot be changed or removed. Make a copy to edit.",
             "hint": "Copy it with POST /api/agents and its id as `copyOf`.",
         });
         assert_eq!((status, &told["error"]), (409, &error));

@@ -112,7 +112,7 @@ async fn a_synthesis_without_points_says_that_there_is_no_ballot() {
     let app = TestApp::start(script).await;
     let board = voting(&app, models("ollama")).await;
     let view = app.until_status(&board, "closed").await;
-    let reason = "The verdict lacks the sections whose points are voted on.";
+    let reason = "The verdict does not have the four sections, so there are no points to vote on.";
     assert_eq!(view["syntheses"][0]["noBallot"], reason, "{view}");
     assert_eq!(app.names(&board).await.last().map(String::as_str), Some("ballotSkipped"));
 }

@@ -223,7 +223,7 @@ async fn a_synthesizer_that_misses_the_form_stays() {
     assert_eq!(pick(before, "text"), ["They agree, more or less."]);
     assert_eq!(before[0]["error"]["kind"], "malformed");
     assert!(before[0]["usage"]["outputTokens"].as_u64().is_some_and(|tokens| tokens > 0));
-    let none = "The verdict lacks the sections whose points are voted on.";
+    let none = "The verdict does not have the four sections, so there are no points to vote on.";
     assert_eq!(synthesis["noBallot"], none);
     let again = app.scripted.requests().pop().unwrap().prompt;
     let (text, shape) = ("They agree, more or less.", "Your text does not have the four headings.");

@@ -453,7 +453,7 @@ async fn what_is_wrong_is_told_with_its_parameter() {
         (with("tool_choice", json!("required")), 400, "tool_choice"),
         (with("modalities", json!(["text", "audio"])), 400, "modalities"),
         (with("best_of", json!(2)), 400, "best_of"),
-        (with("max_tokens", json!(1)), 400, "answerTokens"),
+        (with("max_tokens", json!(1)), 400, "max_tokens"),
         (with("model", json!("plenary/nowhere")), 404, "model"),
         (with("model", json!("model-x")), 404, "model"),
         (with("plenary", json!({ "budget": {} })), 400, "budget"),

@@ -170,11 +170,14 @@ async fn the_documentation_is_a_book_without_scripts() {
         ("/docs/whiteboard", "<a href=\"/docs/security#who-may-do-what\">"),
         ("/docs/recipes/adr", "<a href=\"/docs/whiteboard\">"),
         ("/docs/errors", "<h1 id=\"errors\">"),
+        ("/docs/many-nodes", "<a href=\"/docs/rights.sql\">"),
+        ("/docs/rights.sql", "plenary_node"),
         ("/docs/reference/rest", "<h3 id=\"post-apiboardrooms\">POST /api/boardrooms</h3>"),
     ] {
         let page = get(&app, path, &[]).await;
         assert_eq!(page.status(), 200, "{path}");
-        assert_eq!(header(&page, "content-type"), "text/html; charset=utf-8");
+        let kind = if path.ends_with(".sql") { "plain" } else { "html" };
+        assert_eq!(header(&page, "content-type"), format!("text/{kind}; charset=utf-8"));
         assert_eq!(header(&page, "x-content-type-options"), "nosniff");
         let policy = header(&page, "content-security-policy").to_owned();
         assert!(policy.starts_with("default-src 'none'; style-src 'self'; base-uri"), "{policy}");

@@ -59,6 +59,23 @@ impl Address {
 
 const MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
+/// What may stand after `?`.
+const OPTIONS: [&str; 13] = [
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "password",
+    "dbname",
+    "options",
+    "application_name",
+    "statement-cache-capacity",
+];
+
 fn parsed(url: &str) -> Result<PgConnectOptions, StoreError> {
     // Not what the parser says of it: that may repeat a part of the URL.
     let wrong = || {
@@ -70,8 +87,16 @@ fn parsed(url: &str) -> Result<PgConnectOptions, StoreError> {
         return Err(wrong());
     }
     let (_, written) = url.split_once('?').unwrap_or_default();
-    for option in written.split('&') {
+    for option in written.split('&').filter(|option| !option.is_empty()) {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        // The parser would pass over it, and a connection meant to be encrypted might not be.
+        if !OPTIONS.contains(&name) && !name.starts_with("options[") {
+            let problem = format!(
+                "{name:?} is not an option of a database URL; there are {}",
+                OPTIONS.join(", ")
+            );
+            return Err(StoreError::NotWritten(problem));
+        }
         let is_file = matches!(name, "sslrootcert" | "sslcert" | "sslkey") && !value.contains('%');
         if let (true, Err(error)) = (is_file, std::fs::metadata(value)) {
             let problem = format!("{name} in the database URL: {value}: {error}");
@@ -103,11 +128,12 @@ mod tests {
         let address = address.unwrap();
         assert_eq!(address.shown(), "postgres://ada@db.example:6432/plenary");
         assert_eq!(format!("{address:?}"), address.shown());
-        for option in ["sslmode=verifyfull", "sslrootcert=/none/ca.pem"] {
+        for option in ["sslmode=verifyfull", "sslrootcert=/none/ca.pem", "sslmod=verify-full"] {
             let url = format!("postgres://ada:geheim@host/db?{option}");
             let error = Address::of(&url).unwrap_err().to_string();
             let (name, value) = option.split_once('=').unwrap();
-            assert!(error.contains(name) && error.contains(value), "{error}");
+            let is_told = error.contains(name) && (error.contains(value) || name == "sslmod");
+            assert!(is_told, "{error}");
             assert!(!error.contains("geheim"), "{error}");
         }
         for url in ["postgres://ada:geheim@host:port/db", "mysql://ada:geheim@host/db", "geheim"] {

@@ -30,9 +30,10 @@ pub(super) fn failure(error: sqlx::Error) -> StoreError {
         Some(TOO_MANY) => StoreError::Failed(format!(
             "the database has no connections left ({said}); raise max_connections or use a pooler"
         )),
-        Some(NO_RIGHT) => {
-            StoreError::Failed(format!("the database user is not allowed to do that ({said})"))
-        }
+        Some(NO_RIGHT) => StoreError::Failed(format!(
+            "the database user is not allowed to do that ({said}); run `plenary doctor` as \
+                 the owner of the database, then rights.sql (see docs/many-nodes.md)"
+        )),
         Some(code) if OTHER_STATEMENT.contains(&code) => StoreError::Failed(format!(
             "the connection goes through a pooler that does not keep prepared statements ({said}); use session \
              mode, or PgBouncer 1.21 or later with max_prepared_statements"

@@ -17,9 +17,9 @@ const CLOSED: &str = "it has been closed";
 pub(super) fn failure(error: sqlx::Error) -> StoreError {
     match code(&error) {
         Some(NOT_A_DATABASE) => {
-            StoreError::Unreadable("its database file is not a database of Plenary".into())
+            StoreError::Damaged("The file plenary.sqlite3 is not a database.".into())
         }
-        Some(CORRUPT) => StoreError::Unreadable(format!("its database file is damaged ({error})")),
+        Some(CORRUPT) => StoreError::Damaged(format!("The database is damaged ({error}).")),
         Some(FULL) => StoreError::Failed("the disk is full".into()),
         Some(READ_ONLY) => StoreError::Failed("the data folder is read-only".into()),
         Some(CANNOT_OPEN) => StoreError::Failed("its database file cannot be opened".into()),

@@ -178,7 +178,7 @@ fn missing(folder: &Path, file: &Path, log: Option<PathBuf>) -> StoreError {
 
 fn empty(folder: &Path, file: &Path) -> StoreError {
     StoreError::Damaged(format!(
-        "The database {} is empty (0 bytes), which no store is. Restore it from a backup. To start \
+        "The database {} is empty (0 bytes); a store never is. Restore it from a backup. To start \
          with an empty store instead, move it and {} away.",
         file.display(),
         folder.join(MADE_FILE).display()

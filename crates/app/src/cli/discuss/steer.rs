@@ -9,7 +9,7 @@ use crate::api::ApiError;
 use crate::cli::ask::Output;
 use crate::cli::{exit, given};
 use crate::signals::Interrupt;
-use crate::terminal::{self, clean};
+use crate::terminal;
 use crate::way::Way;
 
 /// One that exists, by its id.
@@ -141,25 +141,6 @@ impl Steer<'_, '_> {
 
     async fn post(&mut self, route: &str, body: &Value) -> Result<Discussion, ApiError> {
         let path = format!("/api/discussions/{}/{route}", self.id);
-        let posted = self.way.post(&path, body).await;
-        posted.map_err(|error| self.in_commands(error))
-    }
-
-    /// What is possible now, as commands.
-    fn in_commands(&self, error: ApiError) -> ApiError {
-        const COMMANDS: [&str; 8] =
-            ["start", "pause", "resume", "stop", "conclude", "interject", "reply", "decide"];
-        let told = error.hint.as_deref().and_then(|hint| hint.split_once("; possible now: "));
-        let Some((state, possible)) = told.filter(|_| error.code == "not-now") else {
-            return error;
-        };
-        let state = clean(state).replace("It is draft", "It is a draft");
-        let possible = possible.trim_end_matches('.').split(", ");
-        let possible: Vec<&str> = possible.filter(|name| COMMANDS.contains(name)).collect();
-        let hint = match possible.as_slice() {
-            [] => format!("{state}. Read it: plenary sessions show {}", self.id),
-            some => format!("{state}; possible now: plenary sessions {}", some.join(", ")),
-        };
-        ApiError { hint: Some(hint), ..error }
+        self.way.post(&path, body).await
     }
 }

@@ -99,7 +99,15 @@ fn write(file: &Path, text: &str) -> Result<(), ApiError> {
     let created = std::fs::File::create_new(file);
     let written =
         created.and_then(|mut file| std::io::Write::write_all(&mut file, text.as_bytes()));
-    written.map_err(|error| usage(format!("cannot write {}: {error}", file.display())))
+    written.map_err(|error| {
+        let shown = file.display();
+        usage(match error.kind() {
+            std::io::ErrorKind::AlreadyExists => {
+                format!("{shown} already exists; choose another name")
+            }
+            _ => format!("cannot write {shown}: {error}"),
+        })
+    })
 }
 
 #[cfg(test)]

@@ -231,7 +231,7 @@ fn votable(verdict: &Verdict) -> Result<(Vec<Point>, u32), &'static str> {
     match (points.is_empty(), verdict.headings) {
         (false, _) => Ok((points, left_out)),
         (true, Headings::Missing | Headings::NotAsked) => {
-            Err("The verdict lacks the sections whose points are voted on.")
+            Err("The verdict does not have the four sections, so there are no points to vote on.")
         }
         (true, Headings::AsAsked | Headings::Repaired) => {
             Err("The verdict has no points to vote on.")

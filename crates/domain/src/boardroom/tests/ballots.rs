@@ -236,7 +236,7 @@ fn a_synthesis_without_points_has_no_ballot_and_says_so() {
     story[2] = answers("synthesis/1#1", "Do it.");
     story.push(answers("synthesis/1#2", "Do it."));
     let (state, log) = told(voting(pair()), story);
-    let reason = "The verdict lacks the sections whose points are voted on.";
+    let reason = "The verdict does not have the four sections, so there are no points to vote on.";
     assert_eq!((log.last(), state.status()), (Some(&skipped(reason)), "closed"));
     assert!(state.report(false).contains(&format!("*No votes. {reason}*")));
 }
@@ -394,7 +394,7 @@ fn there_is_no_later_ballot_before_the_end_nor_on_nothing() {
     let refused = not_now("balloting", super::ballot::VOTING, &["stop", "export"]);
     check_refused(voting(pair()), to_closed(), open_ballot(), refused);
     let prose = [answers("synthesis/1#1", "Do it."), answers("synthesis/1#2", "Do it.")];
-    let none = "The verdict lacks the sections whose points are voted on.";
+    let none = "The verdict does not have the four sections, so there are no points to vote on.";
     let refused = not_now("closed", none, &["resynthesize", "retry", "followUp", "export"]);
     check_refused(pair(), then(to_closed()[..2].to_vec(), prose), open_ballot(), refused);
 }

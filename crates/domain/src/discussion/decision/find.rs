@@ -31,7 +31,7 @@ fn bare(text: &str) -> Result<Fields, String> {
             None => lines::tags(answer).or_else(|| lines::lines(answer)),
         },
     };
-    let fields = fields.ok_or("It holds no decision.")?;
+    let fields = fields.ok_or("The reply contained no decision.")?;
     Ok(match thinking {
         Thinking::None => fields,
         Thinking::Closed | Thinking::LeftOpen => told(fields, "left out the thinking before it"),
@@ -79,10 +79,10 @@ fn objects(text: &str, thinking: Thinking) -> Result<Option<Fields>, String> {
     let mut fields = fields?;
     let mut mended = vec![];
     if fence {
-        mended.push("took off a code fence".to_owned());
+        mended.push("removed a code fence".to_owned());
     }
     if thinking != Thinking::LeftOpen && around != ("", "") {
-        mended.push("left out what stands around it".to_owned());
+        mended.push("removed the text around it".to_owned());
     }
     if count > 1 {
         mended.push(format!("took the last of {count} decisions"));

@@ -205,13 +205,13 @@ fn advice_says_why_a_phase_has_not_done_its_work() {
     check_readiness(
         Phase::Debate,
         debate(),
-        &["ben/a1 of ada/1 is not settled", "no one has voted on ben/1"],
+        &["challenge ben/a1 to ada/1 is not settled", "no one has voted on ben/1"],
     );
     let told =
         then(debate(), [resolves("ada", "ada/1", "ben/a1"), withdraws("ben", "ben/1", None)]);
     check_readiness(Phase::Debate, told, &[]);
     let on = then(debate(), [moves("fay", Phase::Resolve)]);
-    check_readiness(Phase::Debate, on, &["ben/a1 of ada/1 is not settled"]);
+    check_readiness(Phase::Debate, on, &["challenge ben/a1 to ada/1 is not settled"]);
     check_readiness(Phase::Resolve, vec![], &[]);
     check_readiness(Phase::Archived, vec![], &["the board is archived"]);
 }

@@ -16,7 +16,9 @@ use utoipa::ToSchema;
 use super::input::{Content, Heard, Wrong};
 use super::problem::Faults;
 use super::relay::{Ended, Piece, Relay};
-use super::{Metadata, Own, Session, counted, metadata, session, unsupported, with_session};
+use super::{
+    Metadata, Own, Session, answer_tokens, counted, metadata, session, unsupported, with_session,
+};
 use crate::App;
 use crate::error::Problem;
 use crate::http::routes::{Routes, routes};
@@ -216,6 +218,8 @@ impl Request {
             heard.take(clerk, &mut wrong, &field, (&message.role, message.content)).await;
         }
         heard.check(&mut wrong, "messages");
+        let newer = answer_tokens(&mut wrong, "max_completion_tokens", self.max_completion_tokens);
+        let older = answer_tokens(&mut wrong, "max_tokens", self.max_tokens);
         if !wrong.is_empty() {
             return Err(Problem::invalid(wrong));
         }
@@ -224,7 +228,7 @@ impl Request {
             instructions: heard.instructions(),
             turns: heard.turns,
             schema: self.response_format.and_then(Format::schema),
-            answer_tokens: self.max_completion_tokens.or(self.max_tokens),
+            answer_tokens: newer.or(older),
             session,
             settings: self.plenary.unwrap_or_default().into(),
         })

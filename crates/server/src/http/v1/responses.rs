@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::input::{Content, Heard, Wrong};
 use super::problem::{Fault, Faults};
 use super::relay::{Ended, Piece, Relay};
-use super::{Metadata, Own, Session, metadata, session, unsupported, with_session};
+use super::{Metadata, Own, Session, answer_tokens, metadata, session, unsupported, with_session};
 use crate::App;
 use crate::error::{Code, Problem};
 use crate::http::routes::{Routes, routes};
@@ -191,6 +191,7 @@ impl Request {
             }
         }
         heard.check(&mut wrong, "input");
+        let answer_tokens = answer_tokens(&mut wrong, "max_output_tokens", self.max_output_tokens);
         if !wrong.is_empty() {
             return Err(Problem::invalid(wrong));
         }
@@ -204,7 +205,7 @@ impl Request {
             instructions: heard.instructions(),
             turns: heard.turns,
             schema,
-            answer_tokens: self.max_output_tokens,
+            answer_tokens,
             session: previous.or(named),
             settings: self.plenary.unwrap_or_default().into(),
         })

@@ -42,7 +42,8 @@ async fn a_decision_is_mended_or_falls_to_the_next_in_turn() {
         assert!(markdown.contains(note), "{note} is not in {markdown}");
     };
     let words = "I would rather not.";
-    check(Reply::text(words), "fallback", "ann", "It holds no decision.", Some(words)).await;
+    check(Reply::text(words), "fallback", "ann", "The reply contained no decision.", Some(words))
+        .await;
     let eve = json!({ "decision": "continue", "nextParticipantId": "eve", "question": "?!a" });
     let eve = eve.to_string();
     check(
@@ -59,7 +60,7 @@ async fn a_decision_is_mended_or_falls_to_the_next_in_turn() {
         Reply::text(bob),
         "repaired",
         "bob",
-        "took off a code fence; left out a trailing comma; took “Bob” for bob",
+        "removed a code fence; left out a trailing comma; took “Bob” for bob",
         Some(bob),
     )
     .await;
