@@ -23,6 +23,9 @@ async function take(browser: Browser, scene: Scene, folder: string): Promise<voi
         baseURL: server.url,
         viewport,
         reducedMotion: "reduce",
+        // Narrow ones are phones, where fingers point.
+        hasTouch: viewport.width < 600,
+        isMobile: viewport.width < 600,
       });
       const page = await context.newPage();
       await enter(page, scene, opened);

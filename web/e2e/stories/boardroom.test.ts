@@ -362,7 +362,7 @@ story("a person answers on a board", async ({ models, server, person }) => {
   await page.reload();
   await expect.poll(() => box.inputValue()).toBe("I was on call. It was **quiet**.");
   expect(await theVerdict(page).getByText("With Ada.").count()).toBe(0);
-  await page.getByRole("button", { name: "Answer as Critic" }).click();
+  await page.getByRole("button", { name: "Answer as Ada" }).click();
   await answer(page, "Critic").getByText("I was on call. It was quiet.").waitFor();
   await theVerdict(page).getByText("With Ada.").waitFor();
   const [row] = (await server.api.GET("/api/boardrooms")).data?.data ?? [];
@@ -397,7 +397,7 @@ story("a person answers without having seen the others", async ({ models, server
   await answer(other.page, "Critic").getByText("critic10").waitFor();
 
   await ada.page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
-  await ada.page.getByRole("button", { name: "Answer as Expert" }).click();
+  await ada.page.getByRole("button", { name: "Answer as Ada" }).click();
   await answer(ada.page, "Advocate").getByText("The advocate has spoken.").waitFor();
   await answer(ada.page, "Critic").getByText("critic10").waitFor();
   await models.release("critic");
@@ -510,7 +510,7 @@ story("advisors vote on the verdict, a person among them", async ({ models, serv
   const { page } = await person();
   await page.goto(`/boardrooms/${id}`);
   await page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
-  await page.getByRole("button", { name: "Answer as Expert" }).click();
+  await page.getByRole("button", { name: "Answer as Ada" }).click();
 
   const paper = page.getByRole("form", { name: "Ada’s ballot" });
   await paper.waitFor();
@@ -681,7 +681,7 @@ story("the advisors vote later, and one is passed over", async ({ models, server
   const { page } = await person();
   await page.goto(`/boardrooms/${id}`);
   await page.getByRole("textbox", { name: "Answer as Ada" }).fill("I saw it work.");
-  await page.getByRole("button", { name: "Answer as Expert" }).click();
+  await page.getByRole("button", { name: "Answer as Ada" }).click();
   await theVerdict(page).getByRole("button", { name: "Hold a vote" }).click();
   await page.getByRole("form", { name: "Ada’s ballot" }).waitFor();
   await page.getByRole("button", { name: "Continue without Ada’s vote" }).click();

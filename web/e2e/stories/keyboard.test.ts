@@ -111,6 +111,23 @@ story("the whole way of a board by keyboard alone", async ({ models, person }) =
   }
 });
 
+story("whoever presses what goes away goes on beside it", async ({ models, person }) => {
+  await models.say(anyAdvisor({ text: "Slowly.", hold: "slow", holdAfter: 0 }));
+  const { page } = await person();
+  await page.goto("/");
+  await page.getByRole("textbox", { name: "Your question" }).fill("Where am I?");
+  await page.keyboard.press("Control+Enter");
+  const actions = page.locator(".session-actions");
+  const isAmong = () => actions.evaluate((all) => all.contains(document.activeElement));
+  for (const name of ["Stop", "Resume", "Stop"]) {
+    const button = actions.getByRole("button", { name, exact: true });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await button.waitFor({ state: "detached" });
+    await expect.poll(isAmong, { message: name }).toBe(true);
+  }
+});
+
 story("keys that do something by themselves can be switched off", async ({ models, person }) => {
   await models.say(verdict({ text: sections("Done.") }), anyAdvisor({ text: "Said." }));
   const { page } = await person();

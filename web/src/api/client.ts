@@ -69,6 +69,9 @@ export async function textAt(address: string): Promise<string> {
 
 function problem(status: number, body: unknown): Problem {
   const error = (body as Partial<Schemas["ProblemBody"]> | undefined)?.error;
+  if (!error && status === 504) {
+    return new Problem(status, "unexpected", "The server did not respond in time. Try again.");
+  }
   if (!error) return new Problem(status, "unexpected", `The server returned ${status}.`);
   return new Problem(status, error.code, error.message, error.hint, error.fields);
 }

@@ -3332,7 +3332,7 @@ export interface components {
         };
         NewAdvisor: {
             /**
-             * @description A stored agent, by id or name: its persona and bounds count, and its model, where
+             * @description A stored agent, by id or name: its persona and limits apply, and its model, where
              *     none is given here.
              */
             agent?: string | null;
@@ -3379,7 +3379,7 @@ export interface components {
             /** @description What you know about. */
             domain?: string | null;
             /**
-             * @description On a board to which one is invited: the code that you were given. Specialists need
+             * @description On a board that needs an invitation: the code you were given. Specialists need
              *     none in the blind phase.
              */
             invitation?: string | null;
@@ -3445,7 +3445,7 @@ export interface components {
          */
         NewBoardSeat: {
             /**
-             * @description A stored agent, by id or name: its persona and bounds count, and its model, where
+             * @description A stored agent, by id or name: its persona and limits apply, and its model, where
              *     none is given here.
              */
             agent?: string | null;
@@ -3556,7 +3556,7 @@ export interface components {
             charter: string;
             /** @description Its members. Others may post too. */
             members?: components["schemas"]["NewMember"][];
-            /** @description The council's name, for ever: small letters, digits, dots, dashes, underscores. */
+            /** @description The council's permanent name: lowercase letters, digits, dots, dashes, underscores. */
             name: string;
             /** @description The project that it belongs to; lists filter by it. */
             project?: string | null;
@@ -3690,7 +3690,7 @@ export interface components {
         };
         NewMember: {
             /**
-             * @description A stored agent, by id or name: its persona and bounds count, and its model, where
+             * @description A stored agent, by id or name: its persona and limits apply, and its model, where
              *     none is given here. It answers by itself as a model does.
              */
             agent?: string | null;
@@ -3809,7 +3809,7 @@ export interface components {
             title?: string | null;
         };
         NewSignal: {
-            /** @description What waits compare, and triggers take for inputs: words, numbers, true and false. */
+            /** @description Fields that waits compare and triggers take as inputs: words, numbers, true and false. */
             fields?: Record<string, never>;
             /** @description What the signal is called. */
             name: string;
@@ -3906,7 +3906,7 @@ export interface components {
         };
         NewWhiteboard: {
             admission?: components["schemas"]["AdmissionName"] | null;
-            /** @description The board's name, for ever: small letters, digits, dots, dashes, underscores. */
+            /** @description The board's permanent name: lowercase letters, digits, dots, dashes, underscores. */
             boardId: string;
             budget?: components["schemas"]["NewBudget"] | null;
             deadlines?: components["schemas"]["Deadlines"] | null;
@@ -5680,7 +5680,7 @@ export interface components {
                 currency?: string;
                 /**
                  * Format: date-time
-                 * @description When the board goes on by itself.
+                 * @description When the board moves on automatically.
                  */
                 deadline?: string;
                 debateVisibility: components["schemas"]["VisibilityName"];
@@ -6528,7 +6528,7 @@ export interface components {
             currency?: string;
             /**
              * Format: date-time
-             * @description When the board goes on by itself.
+             * @description When the board moves on automatically.
              */
             deadline?: string;
             debateVisibility: components["schemas"]["VisibilityName"];
@@ -6961,7 +6961,7 @@ export interface operations {
                 q?: string;
                 /** @description `full` gives the personas too. */
                 detail?: "brief" | "full";
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;
@@ -7511,7 +7511,7 @@ export interface operations {
                 q?: string;
                 /** @description Include each session's progress and outcome. */
                 facts?: boolean;
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;
@@ -10592,7 +10592,7 @@ export interface operations {
                 q?: string;
                 /** @description Include each session's progress and outcome. */
                 facts?: boolean;
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;
@@ -11673,7 +11673,7 @@ export interface operations {
                 q?: string;
                 /** @description Include each session's progress and outcome. */
                 facts?: boolean;
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;
@@ -15069,7 +15069,7 @@ export interface operations {
                 q?: string;
                 /** @description Include each session's progress and outcome. */
                 facts?: boolean;
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;
@@ -16074,7 +16074,7 @@ export interface operations {
                 q?: string;
                 /** @description Include each session's progress and outcome. */
                 facts?: boolean;
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;
@@ -17638,7 +17638,7 @@ export interface operations {
                 q?: string;
                 /** @description Include each session's progress and outcome. */
                 facts?: boolean;
-                /** @description Rows of a page. */
+                /** @description Results per page. */
                 limit?: number;
                 /** @description `meta.next` of the page before. */
                 cursor?: string;

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useLiveSession, type LiveSession } from "../live/session";
 import { SessionPage } from "../session/SessionPage";
 import { useStored } from "../stored";
-import { announce, useMilestones } from "../ui/announce";
+import { announce, toast, useMilestones } from "../ui/announce";
 import { Button } from "../ui/Button";
 import { useNarrow } from "../ui/narrow";
 import { useShortcuts } from "../ui/shortcuts";
@@ -66,16 +66,20 @@ function Session({ board, live }: SessionProps) {
   const [isSynced, setSynced] = useState(false);
   const [layout, setLayout] = useStored<Layout>("board.layout", "columns");
   const [isMapShown, setMapShown] = useStored("board.map", true);
-  const [chosen, setChosen] = useState(board.advisors[0]?.id ?? 1);
+  const [chosen, setChosen] = useState(() => {
+    const waiting = board.advisors.find(({ status }) => status === "waiting");
+    return (waiting ?? board.advisors[0])?.id ?? 1;
+  });
   const [version, setVersion] = useState<number>();
   const [isAsking, setAsking] = useState(false);
   const isNarrow = useNarrow();
   // What is there when a board is opened comes first; nobody who looks on is moved later.
   const [isWide, setWide] = useState(() => verdictOf(board) !== undefined && !isRunning(board));
-  const runs = isRunning(board);
+  // Whoever reads a verdict goes on reading while it is voted on, or written anew.
+  const isAnswering = board.status === "answering";
   useEffect(() => {
-    if (runs) setWide(false);
-  }, [runs]);
+    if (isAnswering) setWide(false);
+  }, [isAnswering]);
   const [isOpen, setOpen] = useState(false);
   const [point, setPoint] = useState<string>();
   sync.isOn = isSynced && !isNarrow;
@@ -240,11 +244,8 @@ function useSources(board: Board, point: string | undefined): void {
     });
     const marked = markSources(new Map(found));
     const names = advisors.filter(({ id }) => marked.includes(id)).map(({ name }) => name);
-    announce(
-      names.length === 0
-        ? "No answer has a sentence close to this point"
-        : `Marked in the answers of ${names.join(", ")}`,
-    );
+    if (names.length === 0) toast("No answer has a sentence close to this point");
+    else announce(`Marked in the answers of ${names.join(", ")}`);
     return () => void markSources(new Map());
   }, [point, advisors]);
 }

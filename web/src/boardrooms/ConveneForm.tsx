@@ -189,7 +189,7 @@ function Form({
             ⏎ convene
           </span>
           <Button type="submit" look="primary" icon="play" disabled={!canConvene}>
-            {convene.isPending ? "Convening" : "Convene"}
+            {convene.isPending ? "Convening…" : "Convene"}
           </Button>
         </div>
       </form>

@@ -343,7 +343,7 @@ function Answer({ text, advisor, hold, onChoose }: AnswerProps) {
     <>
       <p className="aside-note">{holdInWords(hold)}</p>
       <Button className="no-print" onClick={onChoose}>
-        Another model
+        Ask another model
       </Button>
     </>
   );
@@ -401,7 +401,7 @@ function Outcome({ advisor, isRetriable, isBusy, onRetry, onChoose }: BodyProps)
       </Button>
       {advisor.person === undefined && (
         <Button disabled={isBusy} onClick={onChoose}>
-          Another model
+          Ask another model
         </Button>
       )}
     </div>

@@ -46,7 +46,7 @@ export function PersonSeat({ board, advisor, canReply }: Props) {
           <Wrong error={command.error} />
           <div className="row">
             <Button type="submit" look="primary" disabled={command.isPending || text.trim() === ""}>
-              Answer as {advisor.name}
+              Answer as {who}
             </Button>
             <span className="muted small">Saved in this browser until you send it.</span>
           </div>

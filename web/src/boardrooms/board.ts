@@ -121,7 +121,7 @@ const FAILURES: Record<Failure["kind"], string> = {
   tooLong: "The answer was too long and was cut off.",
   empty: "The model returned an empty answer.",
   misconfigured: "This model is not set up correctly.",
-  unreachable: "Could not connect to the provider.",
+  unreachable: "The connection to the provider failed.",
   providerError: "The provider returned an error.",
   malformed: "The answer was not in the expected format.",
   internal: "Plenary hit an internal error.",

@@ -72,10 +72,10 @@ describe("an advisor's lane", () => {
       { status: "done", startedAt: at(0), endedAt: at(5), latencyMs: 4_000, firstTextMs: 500 },
       { askedMs: 0, beganMs: 1_000, firstMs: 1_500, endMs: 5_000, outcome: "done" },
     ));
-  it("of a person ends with the board", () =>
+  it("of a person takes no room of its own", () =>
     check(
-      { status: "stopped", person: "Ada", startedAt: at(0), endedAt: at(3) },
-      { askedMs: 0, beganMs: 0, endMs: 3_000, outcome: "stopped" },
+      { status: "done", person: "Ada", startedAt: at(0), endedAt: at(180_000) },
+      { askedMs: 0, beganMs: 0, endMs: 0, outcome: "done" },
     ));
 });
 

@@ -34,10 +34,15 @@ export function hasTimes(board: Board): boolean {
 
 /** How long models have worked on a board; unknown without times. */
 export function workedMs(board: Board, now: number): number | undefined {
-  const models = board.advisors.filter((advisor) => advisor.person === undefined);
+  const models = modelsOf(board);
   return hasTimes(board)
     ? clock([...models, ...before(models), ...board.syntheses], now)(now)
     : undefined;
+}
+
+/** Nobody works while only a person is awaited. */
+function modelsOf(board: Board): Advisor[] {
+  return board.advisors.filter((advisor) => advisor.person === undefined);
 }
 
 /** What was said before by those who were asked again. */
@@ -47,7 +52,8 @@ function before(advisors: readonly Advisor[]): Timed[] {
 
 /** Everybody's lane, and how long all of it is. */
 export function timeline(board: Board, now: number): { lanes: Lane[]; wholeMs: number } {
-  const clocked = clock([...board.advisors, ...before(board.advisors), ...board.syntheses], now);
+  const models = modelsOf(board);
+  const clocked = clock([...models, ...before(models), ...board.syntheses], now);
   const advisors = board.advisors.map((advisor) => ({
     key: `advisor-${advisor.id}`,
     name: advisor.name,

@@ -103,7 +103,7 @@ export function Head({ view, connection, commands, onInterject }: Props) {
         <div className="discussion-topic">
           {title !== view.topic.trim() && (
             <details className="whole-topic">
-              <summary>The whole topic</summary>
+              <summary>Full topic</summary>
               <Markdown text={view.topic} under={1} />
             </details>
           )}

@@ -52,7 +52,7 @@ export function PersonsTurn({ view, step }: Props) {
 function Remaining({ until }: { until: string | undefined }) {
   const now = useNow(until !== undefined);
   if (until === undefined) {
-    return <span className="muted small spread">There is no time limit.</span>;
+    return <span className="muted small spread">No time limit</span>;
   }
   const left = Date.parse(until) - now;
   return (
@@ -97,7 +97,7 @@ function Reply({ view, step }: Props) {
         label={isConclusion ? "The conclusion" : `What ${step.name} says`}
         rows={isConclusion ? 8 : 4}
         value={text}
-        hint="Markdown works. Saved in this browser until you send it."
+        hint="Markdown works. Ctrl+Enter sends. Saved in this browser until you send it."
         wrong={field(sending.error, "text")}
         onChange={(event) => keep(event.target.value)}
       />
@@ -190,7 +190,7 @@ function Decide({ view, step }: Props) {
             disabled={sending.isPending || isPaused}
             onClick={() => sending.mutate({ body: { decision: "synthesize", ...because }, places })}
           >
-            Enough has been said: conclude
+            Conclude now
           </Button>
         )}
       </div>

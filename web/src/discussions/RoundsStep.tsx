@@ -24,7 +24,7 @@ export function RoundsStep({ draft, wrongs, limits, isWhole, onChange }: Props) 
               checked={!draft.isFixed}
               onChange={() => onChange({ isFixed: false })}
             />
-            <span className="choice-name">Auto</span>
+            <span className="choice-name">Automatic</span>
             <span className="choice-text">
               The facilitator concludes when enough has been said, after {limits.roundsUsual} rounds
               at the latest.

@@ -54,7 +54,7 @@ const FAILURES: Record<Schemas["FailureName"], string> = {
   tooLong: "hit a length limit",
   empty: "returned an empty answer",
   misconfigured: "is not set up correctly",
-  unreachable: "could not be reached",
+  unreachable: "could not be reached, or the connection was lost",
   providerError: "could not answer: the provider returned an error",
   malformed: "gave an answer that was not in the expected format",
   internal: "could not be asked: Plenary hit an internal error",

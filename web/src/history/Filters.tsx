@@ -57,7 +57,7 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
             });
           }}
           none="Any status"
-          options={[...statuses].map((status) => [status, statusOf(status, looked.kind).word])}
+          options={[...statuses].map((status) => [status, wordOf(status, looked.kind)])}
         >
           <option value={RUNNING}>Running now</option>
           <option value={WAITING}>Waiting for a person</option>
@@ -65,6 +65,13 @@ export function Filters({ looked, typed, onType, onLook }: Props) {
       </div>
     </form>
   );
+}
+
+/** Boards and runs that are done have not the same status. */
+function wordOf(status: string, kind: string): string {
+  if (kind === "" && status === "closed") return "Done (boards), closed (councils)";
+  if (kind === "" && status === "done") return "Done (workflows)";
+  return statusOf(status, kind).word;
 }
 
 /** The status, if sessions of that form can have it. */

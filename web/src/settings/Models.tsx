@@ -61,7 +61,7 @@ function OneProvider({ provider }: { provider: Provider }) {
       {provider.note !== undefined && <p className="muted">{provider.note}</p>}
       {provider.models.length > 0 && (
         <details>
-          <summary>Its models</summary>
+          <summary>Models</summary>
           <ul className="model-names">
             {provider.models.map((model) => (
               <li key={model} className="mono">

@@ -6,6 +6,7 @@ import { Announcer } from "../ui/announce";
 import { Loading } from "../ui/Empty";
 import { useShortcutKeys, useShortcuts } from "../ui/shortcuts";
 import { Crash } from "./Crash";
+import { useFocusKept } from "./focus";
 import { Help } from "./Help";
 import { Lost } from "./Lost";
 import { Palette } from "./Palette";
@@ -34,6 +35,7 @@ function Inside({ children }: { children: ReactNode }) {
   useWaitingTold();
   const [here] = useLocation();
   const main = useRef<HTMLElement>(null);
+  useFocusKept(main);
   const first = useRef(true);
   const [open, setOpen] = useState<"palette" | "help">();
   useShortcuts([

@@ -5,6 +5,10 @@ import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 import { Announcer } from "./announce";
 import { IconButton } from "./Button";
 
+const FIELDS =
+  "textarea:not(:disabled), select:not(:disabled), " +
+  "input:not(:disabled, [hidden], [type=radio], [type=checkbox])";
+
 interface Props {
   title: string;
   onClose: () => void;
@@ -23,7 +27,11 @@ export function Dialog({ title, onClose, wide = false, children, foot, onSubmit 
   // Closed while it is still on the page: only then the browser gives the focus back.
   useLayoutEffect(() => {
     const element = dialog.current;
-    if (element && !element.open) element.showModal();
+    if (element && !element.open) {
+      element.showModal();
+      // What is to be filled in comes before the way out.
+      element.querySelector<HTMLElement>(FIELDS)?.focus();
+    }
     return () => element?.close();
   }, []);
   const inside = (

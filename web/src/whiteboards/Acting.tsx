@@ -43,7 +43,7 @@ export function Acting({ board, identities, canJoin }: Props) {
       run: () => become(one.name),
     })),
     {
-      label: "No one, just looking",
+      label: "As a guest",
       isChosen: !me,
       run: () => become(undefined),
     },
@@ -109,7 +109,7 @@ export function Acting({ board, identities, canJoin }: Props) {
 
 /** The page is another one now, though its address is the same. */
 function arrive(name: string | undefined): void {
-  toast(name === undefined ? "You are just looking" : `You are ${name} here`);
+  toast(name === undefined ? "You are viewing as a guest" : `You are ${name} here`);
   document.getElementById("main")?.focus({ preventScroll: true });
 }
 

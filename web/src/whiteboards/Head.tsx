@@ -52,10 +52,10 @@ export function Outsider() {
     <div className="no-print">
       <Notice>
         {view.phase === "blind"
-          ? "You are just looking. While the board is blind, you see only the topic, the phase and who opened it. Join to write what you think."
+          ? "You are viewing as a guest. While the board is blind, you see only the topic, the phase and who opened it. Join to write what you think."
           : canBeJoined(view.phase)
-            ? "You are just looking, and see what everyone can see. Join to take part."
-            : "You are just looking, and see what everyone can see. Joining is closed."}
+            ? "You are viewing as a guest. Join to take part."
+            : "You are viewing as a guest. Joining is closed."}
       </Notice>
     </div>
   );

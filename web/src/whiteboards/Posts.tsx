@@ -122,7 +122,7 @@ function Filters({ choice, onChoose }: Pick<Props, "choice" | "onChoose">) {
             labelUnseen
             value={choice.standing}
             onChange={(event) => change({ standing: event.target.value as Standing | "" })}
-            none="Any standing"
+            none="Any status"
             options={STANDINGS.map((standing) => [standing, standingOf(standing).word])}
           />
         </>

@@ -33,13 +33,14 @@ export function roomName(text: string): string {
 export function roomNameHint(text: string, rule: string): string {
   const name = roomName(text);
   if (text.trim() === "" || name === text) return rule;
-  return name === "" ? "It needs a Latin letter or a digit." : `It will be called ${name}.`;
+  return name === "" ? "Use at least one Latin letter or digit." : `It will be called ${name}.`;
 }
 
 /** What is wrong with somebody's name, with one that would do. Nothing while it is empty. */
 export function nameProblem(name: string): string | undefined {
   if (name === "" || /^[A-Za-z0-9][A-Za-z0-9._@-]{0,79}$/.test(name)) return undefined;
   const near = plainLetters(name.trim())
+    .replace(/['’]/g, "")
     .replace(/[^A-Za-z0-9._@-]+/g, "-")
     .replace(/^[^A-Za-z0-9]+|-+$/g, "")
     .slice(0, 80);

@@ -141,17 +141,17 @@ function Row({ workflow, onStart, onRemove }: RowProps) {
           </span>
         ))}
       </td>
-      <td>
+      <td data-label="Next run" className={nextAt === undefined ? "none" : undefined}>
         {nextAt === undefined ? (
           <span className="muted">—</span>
         ) : (
           <span className="number">{moment(nextAt)}</span>
         )}
       </td>
-      <td>
+      <td data-label={`Last ${BARS}`}>
         <Bars runs={runs} />
       </td>
-      <td className="number">
+      <td data-label="Success" className={successRate === undefined ? "number none" : "number"}>
         {successRate === undefined ? (
           <span className="muted">—</span>
         ) : (
@@ -160,7 +160,7 @@ function Row({ workflow, onStart, onRemove }: RowProps) {
           </strong>
         )}
       </td>
-      <td>
+      <td data-label={last && "Last run"}>
         {last ? (
           <span className="workflow-last">
             <StateMark status={last.status} word="" />

@@ -66,7 +66,7 @@ export function useEstimate(source: string, inputs: object, isSound: boolean) {
 
 /** What starts a workflow, in words. */
 export function triggersInWords(triggers: Workflow["triggers"]): { by: string; about: string }[] {
-  if (triggers.length === 0) return [{ by: "Manual", about: "no trigger" }];
+  if (triggers.length === 0) return [{ by: "Manual", about: "started by hand" }];
   const names: Record<string, string> = { cron: "Schedule", webhook: "Webhook", signal: "Signal" };
   return triggers.map(({ by, about }) => ({ by: names[by] ?? by, about }));
 }

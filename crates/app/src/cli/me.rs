@@ -79,7 +79,7 @@ impl Me {
             if all.len() > 1 {
                 let names: Vec<&str> = all.iter().map(|agent| agent.name.as_str()).collect();
                 let names = names.join(", --as ");
-                terminal::note(&format!("(just looking; to see more: --as {names})"));
+                terminal::note(&format!("(as a guest; to see more: --as {names})"));
                 return Ok(None);
             }
         }

@@ -138,7 +138,7 @@ fn name(wrong: &mut Vec<Wrong>, agent: &Agent, all: &[Arc<Agent>]) {
     let others = || all.iter().filter(|other| other.id != agent.id);
     if let Some(other) = others().find(|other| are_same(&other.name, name)) {
         let problem = match other.name == name {
-            true => "is the name of another agent".to_owned(),
+            true => "is taken: another agent has this name".to_owned(),
             false => format!("there is already an agent {:?}", other.name),
         };
         wrong.push(Wrong::new("name", problem));

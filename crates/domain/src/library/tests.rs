@@ -146,7 +146,7 @@ fn an_id_is_made_once_and_never_used_again() {
 #[test]
 fn names_are_unique_whatever_the_case() {
     let tea = || vec![add(given("Tea"))];
-    let other = "is the name of another agent";
+    let other = "is taken: another agent has this name";
     check_wrong(tea(), add(given("Tea")), &[("name", other)]);
     let case = "there is already an agent \"Tea\"";
     check_wrong(tea(), add(given("tEA")), &[("name", case)]);

@@ -402,6 +402,7 @@ impl State {
     /// What each answer to an approval leads to, by the graph: for who has to decide.
     pub fn leads_to(&self, place: &Place) -> Vec<(Decision, String)> {
         let around = place.around().and_then(|(outer, _)| self.definition.step(outer.id()));
+        let is_loop = around.is_some_and(|step| matches!(step.kind, Kind::Repeat(_)));
         let block = around.map_or(self.definition.steps.as_slice(), Step::inner);
         let Some(step) = block.iter().find(|step| step.id == place.id()) else { return vec![] };
         let needs = |any: bool| {
@@ -418,12 +419,13 @@ impl State {
             ids => format!("{ids} can start"),
         };
         let end = if around.is_some() {
-            "this round or item is done"
+            if is_loop { "this round is done" } else { "this item is done" }
         } else {
             "no other step depends on it"
         };
         let rejected = match &step.on_failure {
-            OnFailure::Stop if around.is_some() => "this round or item fails".to_owned(),
+            OnFailure::Stop if is_loop => "this round fails".to_owned(),
+            OnFailure::Stop if around.is_some() => "this item fails".to_owned(),
             OnFailure::Stop => "the run fails".to_owned(),
             OnFailure::Continue => then(needs(true), "the run continues without it"),
             OnFailure::Step(handler) => format!("`{handler}` runs"),

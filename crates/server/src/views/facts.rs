@@ -51,7 +51,12 @@ pub fn facts(clerk: &Clerk, room: &Room, words: Option<&str>) -> FactsView {
         let sum = total.input_tokens.unwrap_or(0) + total.output_tokens.unwrap_or(0);
         (sum > 0).then_some(sum)
     });
-    let found = words.and_then(|words| passage(&room.report(true), words));
+    let found = words.and_then(|words| {
+        let report = room.report(true);
+        // Its head says what the row says too.
+        let body = report.find("\n## ").map_or(&*report, |at| &report[at..]);
+        passage(body, words).or_else(|| passage(&report, words))
+    });
     let whole = FactsView {
         progress: room.progress().message,
         result: result(room).map(|text| line(&text)).filter(|text| !text.is_empty()),

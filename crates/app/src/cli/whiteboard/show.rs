@@ -51,7 +51,7 @@ pub fn head(board: &Whiteboard, now: Timestamp, ink: Ink) -> String {
     }
     match &board.you {
         Some(you) => out.push_str(&format!(" · you are {}, {}", clean(&you.agent_name), you.role)),
-        None => out.push_str(" · just looking"),
+        None => out.push_str(" · as a guest"),
     }
     format!("{out}\n{}", indented(&board.topic, 2))
 }
@@ -286,7 +286,7 @@ mod tests {
         });
         let board = serde_json::from_value(board).unwrap();
         let shown = head(&board, Timestamp::UNIX_EPOCH, Ink::none());
-        let expected = "adr · blind · just looking\n  Which?\n  12:00:00  eve moved the board on \
+        let expected = "adr · blind · as a guest\n  Which?\n  12:00:00  eve moved the board on \
                         to archived";
         assert_eq!(shown, expected);
     }

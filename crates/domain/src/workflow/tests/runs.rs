@@ -294,8 +294,7 @@ fn who_decides_is_told_what_each_answer_leads_to() {
     let text = "  a: { approve: { who: [ann] }, on_failure: continue }\n  b: { set: 1, needs: { a: any } }\n  c: { set: 1, needs: [a] }";
     assert_eq!(told(text, "a"), ["`b`, `c` can start", "`b` can start", "`b` can start"]);
     let text = "  a:\n    repeat: { until: \"{{ round.s.decision == 'approved' }}\", max: 3 }\n    steps: { s: { approve: { who: [ann] } } }";
-    let expected =
-        ["this round or item is done", "this round or item fails", "another round follows"];
+    let expected = ["this round is done", "this round fails", "another round follows"];
     assert_eq!(told(text, "a/1/s"), expected);
 }
 

@@ -1,0 +1,1 @@
+import{Ft as e,Mt as t,Nt as n}from"./title-bWEhZ3qd.js";var r=e(n(),1),i=t();function a({label:e,onPick:t,children:n,...a}){let o=(0,r.useRef)(null);return(0,i.jsxs)(i.Fragment,{children:[n(()=>o.current?.click()),(0,i.jsx)(`input`,{ref:o,type:`file`,hidden:!0,"aria-label":e,onChange:e=>{let n=[...e.target.files??[]];e.target.value=``,n.length>0&&t(n)},...a})]})}export{a as t};

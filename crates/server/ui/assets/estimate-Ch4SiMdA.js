@@ -1,0 +1,1 @@
+import{i as e}from"./title-bWEhZ3qd.js";function t(e,t){let n=t(e.low),r=t(e.high);return n===r?n:`${n}–${r}`}function n(t){return e(t<1e3?Math.round(t/10)*10:Math.round(t/100)*100)}export{n,t};

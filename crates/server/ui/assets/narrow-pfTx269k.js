@@ -1,1 +1,0 @@
-import{Ft as e,Nt as t}from"./title-jb92AiN5.js";var n=e(t(),1),r=`(max-width: 900px)`;function i(e=r){return(0,n.useSyncExternalStore)(t=>{let n=window.matchMedia(e);return n.addEventListener(`change`,t),()=>n.removeEventListener(`change`,t)},()=>window.matchMedia(e).matches)}export{i as t};

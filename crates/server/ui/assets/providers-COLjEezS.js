@@ -1,1 +1,0 @@
-import{c as e}from"./title-jb92AiN5.js";var t={ollama:`Ollama`,openai:`OpenAI`,anthropic:`Anthropic`,gemini:`Gemini`,openrouter:`OpenRouter`,local:`Embedded model`};function n(e){return t[e.name]??e.name}function r(t,n=3){let r=t.models.slice(0,n).join(`, `),i=t.models.length>n?`, …`:``;return`Ready with ${e(t.models.length,`model`)}: ${r}${i}`}export{r as n,n as t};

@@ -1,1 +1,0 @@
-import{Ft as e,Nt as t,ot as n}from"./title-jb92AiN5.js";var r=e(t(),1);function i(){let e=n()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(e),[e])}export{i as t};

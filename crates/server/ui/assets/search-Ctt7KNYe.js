@@ -1,0 +1,1 @@
+import{Ft as e,Nt as t,ot as n}from"./title-bWEhZ3qd.js";var r=e(t(),1);function i(){let e=n()&&window.location.search;return(0,r.useMemo)(()=>new URLSearchParams(e),[e])}export{i as t};
