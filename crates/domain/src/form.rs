@@ -78,7 +78,7 @@ pub trait Form: Report + Sized {
 
     /// The session may spend this from now on; these are the prices of its models.
     fn allow(&self, _budget: Budget, _prices: Noted) -> Ruling<Self::Event> {
-        Err(Reject::Unknown("Nothing is spent here.".into()))
+        Err(Reject::Unknown("A run's budget is set when it starts and cannot be changed.".into()))
     }
 
     /// The time that the session has is over.

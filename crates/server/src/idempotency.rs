@@ -15,6 +15,7 @@ use utoipa::IntoParams;
 use crate::App;
 use crate::auth::Principal;
 use crate::error::{self, Code, Problem};
+use crate::pace::too_large;
 
 /// The header that makes a request safe to repeat, for the OpenAPI document.
 #[derive(IntoParams)]
@@ -50,11 +51,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Change<T> {
         let bytes = Bytes::from_request(Request::from_parts(parts, body), state);
         let bytes = bytes.await.map_err(|rejection| {
             if rejection.status() == Code::TooLarge.status() {
-                let most = limits::BODY_BYTES;
-                Problem::new(
-                    Code::TooLarge,
-                    format!("The body is too large; at most {most} bytes are allowed."),
-                )
+                too_large(limits::BODY_BYTES)
             } else {
                 Problem::new(Code::InvalidJson, "The body broke off before its end.")
             }
@@ -151,7 +148,7 @@ fn wrong_fields<T: DeserializeOwned>(bytes: &[u8]) -> Vec<(String, String)> {
             false => place(&mut rest, &field).is_some_and(|(of, name)| of.remove(name).is_some()),
         };
         if !is_known {
-            wrong.push((field, problem));
+            wrong.push((field, if is_missing { "is required".to_owned() } else { problem }));
         }
         if !mended {
             break;

@@ -61,11 +61,12 @@ pub async fn keep(
     }
 }
 
-fn too_large(most: usize) -> Problem {
-    Problem::new(
-        Code::TooLarge,
-        format!("The body is too large; at most {most} bytes are allowed."),
-    )
+pub fn too_large(most: usize) -> Problem {
+    let most = match most / (1 << 20) {
+        0 => format!("{} kB", most / 1024),
+        megabytes => format!("{megabytes} MB"),
+    };
+    Problem::new(Code::TooLarge, format!("The body is too large; at most {most} are allowed."))
 }
 
 struct Kept {

@@ -47,6 +47,7 @@ story("a row says what came of it, and where a word was found", async (stage) =>
   await page.goto("/history");
   const row = page.getByRole("list", { name: "Sessions" }).getByRole("link");
   await row.getByText("The advisors would begin").waitFor();
+  await page.getByText(/^Listed here: [\d,]+ tokens/).waitFor();
   await page.getByRole("searchbox").fill("outbox");
   await row.locator("mark").first().waitFor();
   expect((await row.locator("mark").allTextContents()).map((one) => one.toLowerCase())).toContain(

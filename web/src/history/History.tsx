@@ -11,7 +11,8 @@ import { Empty, Loading } from "../ui/Empty";
 import { Wrong } from "../ui/Notice";
 import { useSettled } from "../ui/settled";
 import { useShortcuts } from "../ui/shortcuts";
-import { some } from "../ui/time";
+import { money } from "../ui/money";
+import { count as short, some } from "../ui/time";
 import { Filters } from "./Filters";
 import { address, EVERYTHING, filterOf, isNarrowed, read } from "./filter";
 import { ImportRecord } from "./ImportRecord";
@@ -89,9 +90,10 @@ export default function History() {
         <ImportRecord />
       </div>
       <Filters looked={looked} typed={typed} onType={setTyped} onLook={look} />
-      <p role="status" className="muted small history-count">
-        {total !== undefined && words(total, isNarrowed(looked))}
-      </p>
+      <div className="muted small history-count">
+        <span role="status">{total !== undefined && words(total, isNarrowed(looked))}</span>
+        <span className="number">{spent(rows)}</span>
+      </div>
       <Wrong error={found.error ?? pinned.error} onRetry={found.retry} />
       {found.isLoading && <Loading />}
       {pinned.rows.length > 0 && <h2 className="eyebrow history-pinned">Pinned</h2>}
@@ -143,6 +145,18 @@ export default function History() {
 function words(total: number, narrowed: boolean): string {
   if (total === 0) return narrowed ? "Nothing found" : "Nothing here yet";
   return narrowed ? `${some(total, "session")} found` : some(total, "session");
+}
+
+/** What the sessions that are listed took together. */
+function spent(rows: readonly Session[]): string {
+  const facts = rows.flatMap(({ facts: one }) => (one ? [one] : []));
+  const tokens = facts.reduce((sum, one) => sum + (one.tokens ?? 0), 0);
+  const costs = new Map<string | undefined, number>();
+  for (const { cost, currency } of facts) {
+    if (cost !== undefined) costs.set(currency, (costs.get(currency) ?? 0) + cost);
+  }
+  const amounts = [...costs].map(([currency, cost]) => money(cost, currency));
+  return tokens === 0 ? "" : `Listed here: ${[`${short(tokens)} tokens`, ...amounts].join(", ")}`;
 }
 
 /** Which sessions are chosen; one that is not on the page any more is none of them. */

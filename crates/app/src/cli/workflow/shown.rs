@@ -196,7 +196,7 @@ pub fn stands(whole: Value, json: bool) -> Result<(), ApiError> {
     }
     terminal::say(&format!("{}{}{}", run.status, run.took(), run.why()));
     for step in &run.steps {
-        terminal::say_styled(&step.line(ink));
+        terminal::say_styled(&step.line(ink, run.status != "running"));
         if let Some(asked) = step.asked(&run.id) {
             terminal::say(&asked);
         }
@@ -243,7 +243,7 @@ impl Told {
                 continue;
             }
             self.said.push(key);
-            terminal::note_styled(&step.line(ink));
+            terminal::note_styled(&step.line(ink, false));
             if let Some(asked) = step.asked(&run.id) {
                 terminal::note(&asked);
             }
@@ -316,7 +316,7 @@ impl Step {
         }
     }
 
-    fn line(&self, ink: Ink) -> String {
+    fn line(&self, ink: Ink, is_over: bool) -> String {
         let name = match &self.label {
             Some(label) => format!("{} ({})", clean(&self.place), clean(label)),
             None => clean(&self.place),
@@ -330,6 +330,7 @@ impl Step {
             "failed" => format!("  {} {name}{reason}", ink.red(&word("failed"))),
             "cancelled" => format!("  {} {name}{reason}", ink.yellow(&word("cancelled"))),
             "running" => format!("  {} {name}{}", ink.cyan(&word("running")), self.under_way()),
+            "waiting" if is_over => format!("  {} {name}", ink.dim(&word("not run"))),
             other => format!("  {} {name}", ink.dim(&word(&clean(other)))),
         }
     }

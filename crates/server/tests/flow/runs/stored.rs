@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use super::{Run, file, of, store};
 use crate::support::{SAFETY, Setup, TestApp, answer, canned, pick};
 
+/// Looks for each beat.
+const LOOKS: u64 = 25;
+
 async fn stored(app: &TestApp, name: &str) -> Value {
     let (status, body) = app.get(&format!("/api/workflows/{name}")).await;
     assert_eq!(status, 200, "{body}");
@@ -22,13 +25,28 @@ async fn stored(app: &TestApp, name: &str) -> Value {
 
 /// Looks until the workflow is as wanted.
 async fn until(app: &TestApp, name: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+    ticking(None, app, name, wanted).await
+}
+
+/// The same while the clock goes on, a beat now and then: where a leap has ended the lease,
+/// a node goes on at its next beat.
+async fn ticking(
+    clock: Option<&ManualClock>,
+    app: &TestApp,
+    name: &str,
+    wanted: impl Fn(&Value) -> bool,
+) -> Value {
     let looks = async {
-        loop {
+        for count in 1_u64.. {
             let view = stored(app, name).await;
             if wanted(&view) {
                 return view;
             }
+            if let Some(clock) = clock.filter(|_| count.is_multiple_of(LOOKS)) {
+                clock.advance(Duration::from_millis(limits::BEAT_MS));
+            }
         }
+        Value::Null
     };
     match tokio::time::timeout(SAFETY, looks).await {
         Ok(view) => view,
@@ -153,7 +171,8 @@ async fn the_clock_starts_a_run_and_skips_one_while_it_lasts() {
     };
     asleep(hour).await;
     clock.advance(hour);
-    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    let view =
+        ticking(Some(&*clock), &app, "daily", |view| view["runs"][0]["status"] == "running").await;
     assert_eq!(
         (&view["runs"][0]["startedBy"], &view["runs"][0]["starter"]),
         (&json!("cron"), &json!("the clock"))
@@ -163,14 +182,18 @@ async fn the_clock_starts_a_run_and_skips_one_while_it_lasts() {
     assert_eq!(view["nextAt"], "2027-01-16T09:00:00Z");
     asleep(day).await;
     clock.advance(day);
-    let view = until(&app, "daily", |view| view["nextAt"] == "2027-01-17T09:00:00Z").await;
+    let view =
+        ticking(Some(&*clock), &app, "daily", |view| view["nextAt"] == "2027-01-17T09:00:00Z")
+            .await;
     assert_eq!(runs(&view), 1, "{view:#}");
     first.approve("a", "ann").await;
-    until(&app, "daily", |view| view["runs"][0]["status"] == "done").await;
+    ticking(Some(&*clock), &app, "daily", |view| view["runs"][0]["status"] == "done").await;
     asleep(day).await;
     clock.advance(day);
-    let view =
-        until(&app, "daily", |view| runs(view) == 2 && view["runs"][0]["run"].is_string()).await;
+    let view = ticking(Some(&*clock), &app, "daily", |view| {
+        runs(view) == 2 && view["runs"][0]["run"].is_string()
+    })
+    .await;
     assert_ne!(view["runs"][0]["run"], json!(first.id));
 }
 
@@ -203,14 +226,16 @@ fn of_run<'a>(app: &'a TestApp, view: &Value, place: usize) -> Run<'a> {
 async fn a_run_that_overlaps_waits_for_the_one_before() {
     let (app, clock) = daily("overlap: queue").await;
     advance(&clock, HOUR).await;
-    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    let view =
+        ticking(Some(&*clock), &app, "daily", |view| view["runs"][0]["status"] == "running").await;
     let first = of_run(&app, &view, 0);
     first.until_running("a").await;
     advance(&clock, DAY).await;
-    let view = until(&app, "daily", |view| runs(view) == 2).await;
+    let view = ticking(Some(&*clock), &app, "daily", |view| runs(view) == 2).await;
     assert_eq!(view["runs"][0]["status"], "waiting", "{view:#}");
     first.approve("a", "ann").await;
-    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    let view =
+        ticking(Some(&*clock), &app, "daily", |view| view["runs"][0]["status"] == "running").await;
     assert_eq!(view["runs"][1]["status"], "done", "{view:#}");
     of_run(&app, &view, 0).until_running("a").await;
 }
@@ -219,12 +244,13 @@ async fn a_run_that_overlaps_waits_for_the_one_before() {
 async fn a_run_that_overlaps_takes_the_place_of_the_one_before() {
     let (app, clock) = daily("overlap: replace").await;
     advance(&clock, HOUR).await;
-    let view = until(&app, "daily", |view| view["runs"][0]["status"] == "running").await;
+    let view =
+        ticking(Some(&*clock), &app, "daily", |view| view["runs"][0]["status"] == "running").await;
     let first = of_run(&app, &view, 0);
     first.until_running("a").await;
     advance(&clock, DAY).await;
     let is_next = |view: &Value| runs(view) == 2 && view["runs"][0]["status"] == "running";
-    let view = until(&app, "daily", is_next).await;
+    let view = ticking(Some(&*clock), &app, "daily", is_next).await;
     assert_eq!(view["runs"][1]["status"], "cancelled", "{view:#}");
     assert_eq!(first.ended().await["status"], "cancelled");
 }
