@@ -220,7 +220,7 @@ function useLooked() {
   }, [looked.q]);
   useEffect(() => {
     if (settled.trim() !== written.current) look({ q: settled.trim() });
-    // oxlint-disable-next-line react/exhaustive-deps -- only a pause in the typing moves the address
+    // Only a pause in the typing moves the address.
   }, [settled]);
   return { looked, typed, setTyped, look };
 }

@@ -47,7 +47,7 @@ export function useMilestones<View>(
     before.current = view;
     const words = earlier && view ? news(earlier, view) : "";
     if (words !== "") announce(words);
-    // oxlint-disable-next-line react/exhaustive-deps -- how it is said stays the same
+    // How it is said is the same for as long as it is looked at.
   }, [view]);
 }
 
