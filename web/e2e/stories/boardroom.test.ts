@@ -873,3 +873,18 @@ story("another model takes over from one that waits", async ({ models, server, p
   expect(view.advisors[1]).toMatchObject({ model: "ollama/gamma", status: "done" });
   expect(view.budget?.reservedTokens).toBeUndefined();
 });
+
+story("on a phone each advisor is said to do what it does", async ({ models, server, person }) => {
+  await models.say(
+    advisor("critic", { text: "The critic thinks.", hold: "all", holdAfter: 1 }),
+    anyAdvisor({ text: "Said.", hold: "all", holdAfter: 0 }),
+  );
+  const id = await board(server, { prompt: QUESTION });
+  await models.reached("all", 3);
+  const { page } = await person();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`/boardrooms/${id}`);
+  const bar = page.getByRole("group", { name: "Advisors" });
+  await bar.getByRole("button", { name: /^Critic ?, writing$/ }).waitFor();
+  await bar.getByRole("button", { name: /^Analyst ?, asked$/ }).waitFor();
+});

@@ -4,6 +4,8 @@ import { Glyph, Icon, inRole } from "../ui/icons";
 import { roundNow, versions, type Advisor, type Board } from "./board";
 import { Panel } from "./Panel";
 import type { ScrollSync } from "./scrollSync";
+import type { Standing } from "./standing";
+import { useStandings } from "./useStandings";
 
 export type Layout = "columns" | "tabs" | "focus";
 
@@ -42,6 +44,7 @@ export function Panels(props: Props) {
         <AdvisorBar
           advisors={advisors}
           chosen={chosen}
+          live={live}
           isShort={isNarrow}
           hasVerdict={versions(board).length > 0}
           onChoose={choose}
@@ -91,6 +94,7 @@ function lookOf(shape: Shape, isChosen: boolean): "open" | "strip" | "away" {
 
 interface BarProps {
   advisors: readonly Advisor[];
+  live: LiveSession;
   chosen: number;
   isShort: boolean;
   hasVerdict: boolean;
@@ -98,10 +102,11 @@ interface BarProps {
 }
 
 /** Goes to one advisor: above the tabs, and above the carousel. */
-function AdvisorBar({ advisors, chosen, isShort, hasVerdict, onChoose }: BarProps) {
+function AdvisorBar({ advisors, live, chosen, isShort, hasVerdict, onChoose }: BarProps) {
+  const standings = useStandings(advisors, live);
   return (
     <div className="advisor-bar no-print" role="group" aria-label="Advisors">
-      {advisors.map((advisor) => (
+      {advisors.map((advisor, place) => (
         <button
           key={advisor.id}
           type="button"
@@ -111,7 +116,7 @@ function AdvisorBar({ advisors, chosen, isShort, hasVerdict, onChoose }: BarProp
         >
           <Glyph role={advisor.role} own={advisor.ownRole} small />
           <span className={isShort ? "unseen" : undefined}>{advisor.name}</span>
-          <Standing advisor={advisor} />
+          <Stands advisor={advisor} standing={standings[place]} />
         </button>
       ))}
       {isShort && hasVerdict && (
@@ -125,12 +130,12 @@ function AdvisorBar({ advisors, chosen, isShort, hasVerdict, onChoose }: BarProp
 }
 
 /** What the name alone does not tell while another advisor is shown. */
-function Standing({ advisor }: { advisor: Advisor }) {
+function Stands({ advisor, standing }: { advisor: Advisor; standing: Standing | undefined }) {
   switch (advisor.status) {
     case "answering":
       return (
-        <span className="dot live">
-          <span className="unseen">, writing</span>
+        <span className={standing === "writing" ? "dot live" : "dot"}>
+          <span className="unseen">, {standing}</span>
         </span>
       );
     case "waiting":

@@ -1,7 +1,7 @@
 // The strip over the columns: how far the advisors are, what of the budget is gone, and the
 // way to a verdict.
 
-import { useMemo, useSyncExternalStore } from "react";
+import { useMemo } from "react";
 import type { LiveSession } from "../live/session";
 import { percent } from "../session/Lanes";
 import { budgetInWords, budgetShares } from "../ui/Budget";
@@ -10,7 +10,8 @@ import { Wrong } from "../ui/Notice";
 import { exactTime, some } from "../ui/time";
 import { askedNow, finished, verdictOf, type Board } from "./board";
 import { useCommand } from "./commands";
-import { countsInWords, standingOf, type Standing } from "./standing";
+import { countsInWords } from "./standing";
+import { useStandings } from "./useStandings";
 
 interface Props {
   board: Board;
@@ -21,9 +22,10 @@ interface Props {
 
 export function Strip({ board, live, onWide }: Props) {
   const command = useCommand(board.id);
-  const standings = useStandings(board, live);
+  const asked = useMemo(() => askedNow(board), [board]);
+  const standings = useStandings(asked, live);
   const done = finished(board).length;
-  const all = askedNow(board).length;
+  const all = asked.length;
   const isAnswering = board.status === "answering";
   return (
     <section className="strip no-print" aria-label="Progress">
@@ -53,31 +55,6 @@ export function Strip({ board, live, onWide }: Props) {
       )}
       <Wrong error={command.error} />
     </section>
-  );
-}
-
-/** How it stands with each of those who are asked, by what is on screen of them. */
-function useStandings(board: Board, live: LiveSession): Standing[] {
-  const { texts, reasonings, held } = live;
-  const asked = useMemo(() => askedNow(board), [board]);
-  const words = useSyncExternalStore(
-    (listener) => {
-      const leave = asked.flatMap(({ callId }) =>
-        [texts, reasonings].map((one) => one.of(callId).subscribe(listener)),
-      );
-      return () => leave.forEach((end) => end());
-    },
-    () =>
-      asked
-        .map(({ callId }) => (texts.of(callId).shown ? 2 : reasonings.of(callId).shown ? 1 : 0))
-        .join(""),
-  );
-  return asked.map((advisor, place) =>
-    standingOf(
-      advisor,
-      held.get(advisor.callId),
-      ([undefined, "thoughts", "words"] as const)[Number(words[place])],
-    ),
   );
 }
 

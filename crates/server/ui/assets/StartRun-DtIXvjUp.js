@@ -1,0 +1,26 @@
+import{F as e,Ft as t,Mt as n,N as r,Nt as i,P as a,at as o,c as s,g as c,h as l,i as u,m as d,xt as f}from"./title-bWEhZ3qd.js";import{t as p}from"./money-BGzQBSJA.js";import{O as m,_ as h,g,u as _}from"./index-Bv-7ez-6.js";import{n as v}from"./write-CMGRogvr.js";import{m as y}from"./run-BBMMkt0-.js";var b=t(i(),1),x=[`sessions`,`workflows`];function S(){return m({queryKey:x,queryFn:()=>a(e.GET(`/api/workflows`))})}function C(t,n){return m({queryKey:[...x,t,n],enabled:t!==void 0,queryFn:()=>a(e.GET(`/api/workflows/{name}`,{params:{path:{name:t??``},query:{...n&&{version:n}}}}))})}function w(t){return m({queryKey:[`workflow-check`,t],enabled:t.trim()!==``,staleTime:6e4,placeholderData:f,queryFn:({signal:n})=>a(e.POST(`/api/workflows/check`,{body:{source:t},signal:n}))})}function T(t,n,r){return m({queryKey:[`workflow-estimate`,t,n],enabled:r,staleTime:6e4,retry:!1,placeholderData:f,queryFn:({signal:r})=>a(e.POST(`/api/workflows/estimate`,{body:{source:t,inputs:n},signal:r}))})}function E(e){if(e.length===0)return[{by:`Manual`,about:`started by hand`}];let t={cron:`Schedule`,webhook:`Webhook`,signal:`Signal`};return e.map(({by:e,about:n})=>({by:t[e]??e,about:n}))}var D=`workflow-draft.`;function O(e){return`${D}${e??``}`}var k=`# What a run is called, what it is given, and its steps.
+name: my-workflow
+description: Let a board advise, and a person decide.
+title: "{{ inputs.question }}"
+inputs:
+  question: { type: string, description: The question to decide }
+
+steps:
+  panel:
+    label: Three advisors weigh it
+    boardroom:
+      board: classic-triad
+      prompt: "{{ inputs.question }}"
+
+  sign:
+    label: A person decides
+    approve:
+      who: [me]
+      not_starter: false
+      show: "{{ steps.panel.verdict }}"
+      deadline: 3d
+
+outputs:
+  verdict: "{{ steps.panel.verdict }}"
+`;function A(e,t){return e.reduce((e,n)=>n.line<=t&&(e===void 0||n.line>=e.line)?n:e,void 0)}function j(e,t,n){let r=e.split(`
+`);return r.slice(0,t-1).reduce((e,t)=>e+t.length+1,0)+Math.min(n-1,r[t-1]?.length??0)}function M(e,t,n){let r=/[`“"]([^`”"]+)[`”"]/.exec(t.message)?.[1];if(r===void 0)return;let[i,a]=[j(e,t.line,1),j(e,t.line,1/0)],o=e.slice(i,a),s=r.split(`.`).at(-1)??r,c=Math.max(0,t.column-1),l=o.indexOf(s,c)>=0?o.indexOf(s,c):o.indexOf(s);if(!(l<0))return e.slice(0,i+l)+n+e.slice(i+l+s.length)}var N=n();function P({source:e,inputs:t={}}){let{data:n,error:r}=T(e,t,!0);if(r)return(0,N.jsxs)(`p`,{className:`muted small`,children:[`No estimate: `,r.message]});if(!n)return(0,N.jsx)(`p`,{className:`muted small`,children:`Estimating…`});let{calls:i,inputTokens:a,outputTokens:o,cost:c,currency:l,people:d,notes:f}=n,m=e=>u(a[e]+o[e]),h=e=>p(e,l);return(0,N.jsxs)(`div`,{className:`takes`,children:[(0,N.jsx)(`p`,{children:(0,N.jsxs)(`strong`,{children:[s(i.typical,`call`),`, about `,m(`typical`),` tokens`,c&&`, ${h(c.typical)}`]})}),(0,N.jsxs)(`p`,{className:`muted small`,children:[`At most `,s(i.most,`call`),`, `,m(`most`),` tokens`,c&&` and ${h(c.most)}`,d.typical>0&&`; ${s(d.typical,`decision`)} by people`,`. Nothing is sent.`]}),f.map(e=>(0,N.jsx)(`p`,{className:`muted small`,children:e},e))]})}function F({workflow:t,onClose:n}){let{name:i,inputs:s,source:l,version:u}=t,[,d]=o(),[f,p]=(0,b.useState)({}),[m,y]=(0,b.useState)(()=>h(`my-name`,``)),x=v(({inputs:t,starter:n},r)=>a(e.POST(`/api/runs`,{params:{header:r},body:{...l===void 0?{workflow:i,...u&&{version:u}}:{source:l},inputs:t,...n!==``&&{starter:n}}})),{onSent:({id:e},{starter:t})=>{t!==``&&g(`my-name`,t),d(`/runs/${e}`)}}),S=x.error instanceof r?x.error:void 0,C=I(s,f);return(0,N.jsxs)(_,{title:`Run ${i}`,action:`Run`,doing:`Starting…`,icon:`play`,isBusy:x.isPending,error:x.error,onClose:n,onSure:()=>x.mutate({inputs:C,starter:m.trim()}),children:[s.map(e=>(0,N.jsx)(R,{input:e,value:f[e.name]??``,wrong:S?.field(`inputs.${e.name}`),onChange:t=>p({...f,[e.name]:t})},e.name)),(0,N.jsx)(c,{label:`Your name (optional)`,hint:`You can’t approve a run you started unless the workflow allows it.`,value:m,onChange:e=>y(e.target.value)}),l!==void 0&&(0,N.jsx)(P,{source:l,inputs:C})]})}function I(e,t){return Object.fromEntries(e.flatMap(({name:e,type:n})=>{let r=(t[e]??``).trim();return r===``?[]:[[e,n===`array`&&!r.startsWith(`[`)?r.split(`,`).map(e=>e.trim()).filter(Boolean):y(n,r)]]}))}var L=40;function R({input:e,value:t,wrong:n,onChange:r}){let{name:i,type:a,required:o,description:s,default:u}=e,f=`${i}${o?``:` (optional)`}`,p=u==null||u===``?``:z(u),m=[s,a===`array`?`Several, separated by commas.`:void 0].filter(Boolean).join(`. `).replace(`..`,`.`),h={label:f,value:t,wrong:n,...m!==``&&{hint:m}};if(a===`boolean`)return(0,N.jsxs)(d,{...h,onChange:e=>r(e.target.value),children:[(0,N.jsx)(`option`,{value:``,children:p===``?`Choose`:`Default: ${p}`}),(0,N.jsx)(`option`,{value:`true`,children:`true`}),(0,N.jsx)(`option`,{value:`false`,children:`false`})]});let g=a===`object`||a===`string`&&p.length>L?l:c;return(0,N.jsx)(g,{...h,placeholder:p,onChange:e=>r(e.target.value)})}function z(e){return typeof e==`string`?e:Array.isArray(e)?e.map(z).join(`, `):JSON.stringify(e)}export{O as a,A as c,w as d,C as f,k as i,x as l,P as n,j as o,S as p,D as r,M as s,F as t,E as u};
