@@ -551,6 +551,19 @@ mod tests {
         Ok((tiers(file.tiers, &env)?, prices(file.prices, file.currency, &providers)?))
     }
 
+    /// Whoever adds a setting with a variable names it in both.
+    #[test]
+    fn the_variables_that_are_described_are_those_that_are_read() {
+        let told = include_str!("../../../docs/configuration.md");
+        let words = told.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let told: Vec<&str> = words.filter(|word| word.contains("__")).collect();
+        for name in NESTED {
+            assert!(told.contains(&name), "{name} is not described");
+        }
+        assert_eq!(check_variables(told.iter().map(|name| (*name).to_owned())), Ok(()));
+        assert!(check_variables(["PLENARY_TIERS__FST".to_owned()]).is_err());
+    }
+
     #[test]
     fn a_server_is_named_with_or_without_a_scheme() {
         let wrong = |text: &str| {
